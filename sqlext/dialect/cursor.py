@@ -5,6 +5,7 @@ What is nested too deep is refused with a position (PARSE-003), never by a Recur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar
 
@@ -28,6 +29,10 @@ _OPERANDS = (TokenKind.WORD, TokenKind.QUOTED, TokenKind.STRING, TokenKind.NUMBE
 _BEGINS_STATEMENT = frozenset(
     words("SELECT INSERT CREATE DROP ALTER SET RESET SHOW DESCRIBE EXPLAIN EXECUTE BEGIN USE")
 )
+#: What is expected, if it is a keyword.
+_ONE_WORD = re.compile("[A-Z]+")
+#: What people write where another separator belongs.
+_SEPARATORS = frozenset(",;=:")
 _BEGINS_CLAUSE = frozenset(words("FROM WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT EMIT"))
 
 T = TypeVar("T")
@@ -169,10 +174,16 @@ class Cursor:
             return "end the statement before this with `;`"
         if expected == ")" and token.upper in _BEGINS_CLAUSE:
             return "a `)` is missing before this"
-        before = self.tokens[self.index - 1].kind if self.index else TokenKind.SYMBOL
+        before = self.tokens[self.index - 1] if self.index else token
         # Two operands in a row: nothing else can stand between them.
-        if (ended or expected == ")") and token.kind in _OPERANDS and before in _OPERANDS:
+        if (ended or expected == ")") and token.kind in _OPERANDS and before.kind in _OPERANDS:
             return "is a comma or an operator missing before this?"
+        if before.text == "," and token.text == ")":
+            return "remove the comma before this"
+        if _ONE_WORD.fullmatch(expected) or expected in ("=", "(", ","):
+            return (
+                f"write {expected} in its place" if token.text in _SEPARATORS else f"{expected} is missing before this"
+            )
         return "look at this word and at the one before it"
 
     def fail(self, code: str, message: str, hint: str | None = None) -> NoReturn:

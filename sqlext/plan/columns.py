@@ -10,6 +10,9 @@ from itertools import chain, count
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
+#: What a window table function adds to a relation.
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+
 
 class Part(Enum):
     """How the physical column holds the value."""

@@ -97,13 +97,14 @@ class Over(Operator):
 
     @property
     def grows(self) -> bool:
-        """New keys come as long as the query runs, and a frame without a start forgets none."""
+        """New keys come as long as the query runs, and a frame that no time bounds forgets none."""
         return self.ttl is None and bool(self.partition) and self.clause is not None
 
     @property
     def clause(self) -> Span | None:
-        """The first call whose frame has no start."""
-        return next((f.call.span for f in self.functions if f.kept.preceding is None), None)
+        """The first call whose frame no time bounds."""
+        frames = ((f.kept, f.call.span) for f in self.functions)
+        return next((span for kept, span in frames if kept.preceding is None or kept.unit == "ROWS"), None)
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on: all columns of its input, as rows wait in it."""

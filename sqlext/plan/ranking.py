@@ -95,6 +95,13 @@ class Rank(Operator):
         return ", ".join([*([rows] if rows else []), *self._lives()])
 
     @property
+    def grows(self) -> bool:
+        """New keys come as long as the query runs, but those of a window end with it."""
+        if self.emission is Emission.WINDOW or self.ttl is not None:
+            return False
+        return bool(self.partition) or not self.bound
+
+    @property
     def clause(self) -> Span | None:
         """The call that numbers the rows."""
         return self.call.span

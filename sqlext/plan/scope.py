@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,9 +13,12 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node, Paren
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.base import PlanNode
-from sqlext.plan.columns import PlanColumn
+from sqlext.plan.columns import WINDOW_COLUMNS, PlanColumn
 from sqlext.source import Span
 from sqlext.types import LogicalType
+
+#: A name in a hint.
+_NAME = re.compile("`(.+?)`")
 
 #: What is equal for expressions that mean the same, whatever their text is.
 Shape = tuple[Any, ...]
@@ -161,12 +165,34 @@ class Scope:
             current = field.type
 
     def _unknown(self, ref: ColumnRef) -> SqlExtError:
-        names = [c.name for r in self.relations for c in r.columns]
-        qualifiers = [r.qualifier[-1] for r in self.relations if r.qualifier]
-        hint = did_you_mean(ref.parts[-1], names) or did_you_mean(ref.parts[0], [*names, *qualifiers])
-        if hint is None and names:
-            hint = f"the columns here are {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+        hint = self._meant(ref) or self._listed(ref)
         return SqlExtError("NAME-003", f"there is no column `{'.'.join(ref.parts)}`", span=ref.span, hint=hint)
+
+    def _meant(self, ref: ColumnRef) -> str | None:
+        """Return a hint that names a column that may be meant, with its relation where one was written."""
+        name, around = ref.parts[-1], ref.parts[:-1]
+        names = [c.name for r in self.relations for c in r.columns]
+        if not around:
+            return did_you_mean(name, names)
+        named = [r for r in self.relations if r.answers_to(around, self.mode == "spark")]
+        if named:
+            meant = did_you_mean(name, [c.name for c in named[0].columns])
+            return None if meant is None else _NAME.sub(rf"`{'.'.join(around)}.\1`", meant)
+        # A table with an alias has no other name.
+        others = [r.qualifier[-1] for r in self.relations if r.qualifier and name in (c.name for c in r.columns)]
+        if others:
+            return f"did you mean {' or '.join(f'`{other}.{name}`' for other in others)}?"
+        return did_you_mean(around[0], [*names, *(r.qualifier[-1] for r in self.relations if r.qualifier)])
+
+    def _listed(self, ref: ColumnRef) -> str | None:
+        """Return a hint of all that is here."""
+        names = [c.name for r in self.relations for c in r.columns]
+        if ref.parts[-1].lower() in WINDOW_COLUMNS:
+            return "a window has it: FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+        if not names:
+            return None
+        listed = f"the columns here are {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+        return listed if len(ref.parts) > 1 else f"{listed}; a text stands in quotes, '{ref.parts[0]}'"
 
     def column_type(self, ref: ColumnRef) -> LogicalType | None:
         """Return the type of a column or of a field below it (see ``sqlext.analysis.types.inference.TypeEnv``)."""

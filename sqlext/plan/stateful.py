@@ -10,7 +10,7 @@ from sqlext.plan.base import KIND, PlanNode
 from sqlext.source import Span
 
 #: What to do about a state that nothing bounds.
-BOUND_IT = "bound it by a window, an interval of time, a number of rows or table.exec.state.ttl"
+BOUND_IT = "bound it by a window, an interval of time or table.exec.state.ttl"
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Interpreter:
             with own_functions(self.state.sparks):
                 result = action(statement)
         except SqlExtError as error:
-            raise error.at(statement.span) from error.__cause__
+            raise error.at(_place(statement, error)) from error.__cause__
         # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
         except RecursionError:
             raise too_deep(statement.span) from None
@@ -452,6 +452,12 @@ class Interpreter:
     def _spark(self, statement: ast.SparkStatement) -> Result:
         self.state.sparks.update(name[-1].lower() for name in statement.made)
         return self._to_spark(on_stored_tables(statement, self.environment()))
+
+
+def _place(statement: ast.Statement, error: SqlExtError) -> Span:
+    """Return where an error without a place is shown: of an unknown object at its name."""
+    place: Span = getattr(statement, "name_span", statement.span) if error.code == "CAT-002" else statement.span
+    return place
 
 
 def bind_query(query: Query, env: Environment) -> PlanNode:

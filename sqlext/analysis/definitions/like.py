@@ -53,7 +53,7 @@ def base_table(like: LikeClause, catalog: SessionCatalog) -> Table:
     if found is not None:
         raise SqlExtError("DDL-010", f"LIKE needs a table, and `{name}` is a view", span=like.span)
     hint = did_you_mean(like.table[-1], catalog.candidates())
-    raise SqlExtError("NAME-002", f"there is no table `{name}`", span=like.span, hint=hint)
+    raise SqlExtError("NAME-002", f"there is no table `{name}`", span=like.name_span, hint=hint)
 
 
 def strategies_of(like: LikeClause) -> Mapping[str, str]:

@@ -8,6 +8,8 @@ from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import common, nullable, nullable_as
 from sqlext.analysis.types import constructors
+from sqlext.analysis.types.operands import need_condition
+from sqlext.dialect.ast.expressions import Expr
 from sqlext.types import STRING, LogicalType
 
 
@@ -21,6 +23,9 @@ def _branches(what: str, first: int = 0) -> TypeRule:
 
 
 def _if_type(call: CallTypes) -> LogicalType | None:
+    condition = call.call.args[0] if call.call.args else None
+    if isinstance(condition, Expr):
+        need_condition(condition, call.type(0))
     result = _branches("IF", 1)(call)
     return result.as_nullable() if result else None
 

@@ -167,7 +167,7 @@ COUNTS = {
     aes_encrypt
     """,
     "3": """
-    array_insert conv make_date make_time map_zip_with nvl2 slice split_part substring_index time_diff translate
+    array_insert conv if make_date make_time map_zip_with nvl2 slice split_part substring_index time_diff translate
     zip_with
     """,
     "3,4": """

@@ -180,6 +180,16 @@ def needs_a_step(select: Select) -> bool:
     return select.qualify is not None or any(c.distinct for i in select.items for c in _calls(i.expr))
 
 
+def window_expressions(select: Select) -> Iterator[Expr]:
+    """Yield what the windows of a SELECT are partitioned and ordered by."""
+    of_items = (c.over for i in select.items for c in _calls(i.expr))
+    of_qualify = (c.over for c in (_calls(select.qualify) if select.qualify is not None else ()))
+    for over in (*of_items, *of_qualify, *(w.over for w in select.windows)):
+        if over is not None:
+            yield from over.partition_by
+            yield from (o.expr for o in over.order_by)
+
+
 def _name(expr: Expr, place: int) -> str | None:
     """Return the name that Flink gives a column without one, where a call is all of it."""
     return f"EXPR${place}" if isinstance(expr, Call) and expr.over is not None else None

@@ -66,7 +66,8 @@ def checked_items(block: Block, binding: Binding) -> list[Item]:
             raise SqlExtError("TYPE-020", "NULL has no type here", span=expr.span, hint="CAST(NULL AS STRING)")
     for part in own_parts(select.where) if select.where is not None else ():
         if isinstance(part, Call) and is_aggregate(part, binding.env.mode):
-            raise SqlExtError("WINDOW-009", f"{part.name} cannot stand in WHERE", span=part.span, hint="use HAVING")
+            hint = "write the condition behind GROUP BY, as HAVING"
+            raise SqlExtError("WINDOW-009", f"{part.name} cannot stand in WHERE", span=part.span, hint=hint)
     return items
 
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.over.aggregations import bind_over
-from sqlext.analysis.over.calls import OverCall, Prepared, aliased, over_calls, prepared, with_results_read
+from sqlext.analysis.over.calls import (
+    OverCall,
+    Prepared,
+    aliased,
+    over_calls,
+    prepared,
+    window_expressions,
+    with_results_read,
+)
 from sqlext.analysis.ranking.top_n import RANKINGS, bind_rank
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.state_ttl import setting_ttl
@@ -30,6 +38,8 @@ def with_over(block: Block, binding: Binding) -> Block:
             infer(item.expr, scope)
     for expr in conditions:
         infer_condition(expr, scope)
+    for expr in window_expressions(select):
+        infer(expr, scope)
     rows = prepared(session_rows(block.node), scope, select)
     expressions = [*(i.expr for i in select.items), *([select.qualify] if select.qualify is not None else [])]
     calls = over_calls(expressions, select, rows.scope)

@@ -29,6 +29,8 @@ from sqlext.plan.stateful import BOUND_IT, unbounded_states
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
+_TWO_SIDES = 2
+
 
 class QueryBinder:
     """Binds queries in one environment: the ``Binding`` of all features.
@@ -131,11 +133,10 @@ class QueryBinder:
         first = branches[0]
         for branch in branches[1:]:
             if len(branch.columns) != len(first.columns):
-                raise SqlExtError(
-                    "NAME-007",
-                    f"{operation.op} of {len(first.columns)} and {len(branch.columns)} columns",
-                    span=operation.span,
-                )
+                message = f"{operation.op} of {len(first.columns)} and {len(branch.columns)} columns"
+                hint = f"give as many as the first query, which has {', '.join(c.name for c in first.columns)}"
+                at = operation.right.span if len(branches) == _TWO_SIDES else operation.span
+                raise SqlExtError("NAME-007", message, span=at, hint=hint)
         op = operation.op + (" ALL" if operation.all else "")
         streaming = any(b.streaming for b in branches)
         branches = [readable(b) for b in branches]

@@ -28,7 +28,7 @@ def unary_type(expr: e.Unary, types: OperandTypes) -> LogicalType | None:
     """Return the type of ``NOT x`` and ``-x``."""
     operand = types.type_of(expr.operand)
     if expr.op == "NOT":
-        need_boolean(expr, types, operand)
+        need_boolean(types, expr.operand)
         return boolean(operand)
     # Spark casts a text to DOUBLE here; Calcite's unary minus takes numbers and intervals alone.
     if types.mode == "flink" and operand and expr.op in "+-" and not _signed(operand):
@@ -47,7 +47,7 @@ def binary_type(expr: e.Binary, types: OperandTypes) -> LogicalType | None:
         _check_comparison(expr, types, left, right)
         return BOOLEAN.not_null() if expr.op.startswith("IS") else boolean(left, right)
     if expr.op in ("AND", "OR"):
-        need_boolean(expr, types, left, right)
+        _need_conditions(expr, types)
         return boolean(left, right)
     if expr.op == "OVERLAPS":
         return boolean(left, right)
@@ -56,6 +56,18 @@ def binary_type(expr: e.Binary, types: OperandTypes) -> LogicalType | None:
     if expr.op in ARITHMETIC:
         return _arithmetic(expr, types, left, right)
     return BOOLEAN.not_null() if expr.op == "<=>" else None
+
+
+def _need_conditions(expr: e.Binary, types: OperandTypes) -> None:
+    """Check the operands of AND and OR (TYPE-003); ``x = 1 OR 2`` is told what it should be."""
+    left, right = expr.left, expr.right
+    try:
+        need_boolean(types, left, right)
+    except SqlExtError as error:
+        if expr.op == "OR" and isinstance(right, e.Literal) and isinstance(left, e.Binary) and left.op in ("=", "=="):
+            listed = ", ".join(x.span.one_line for x in (left.right, right))
+            error.hint = f"write {left.left.span.one_line} IN ({listed})"
+        raise
 
 
 def list_comparison_type(expr: e.ListComparison, types: OperandTypes) -> LogicalType | None:
@@ -248,9 +260,9 @@ def like_type(expr: e.Like, types: OperandTypes) -> LogicalType | None:
 
 def is_test_type(expr: e.IsTest, types: OperandTypes) -> LogicalType | None:
     """Return BOOLEAN NOT NULL (IS [NOT] JSON of NULL is false in Flink)."""
-    operand = types.type_of(expr.operand)
+    types.type_of(expr.operand)
     if expr.test in ("TRUE", "FALSE", "UNKNOWN"):
-        need_boolean(expr, types, operand)
+        need_boolean(types, expr.operand)
     return BOOLEAN.not_null()
 
 

@@ -155,7 +155,7 @@ def _check_clause(call: e.Call, mode: str) -> None:
     """Refuse what only a clause gives a meaning: ranks without OVER, the bounds of a group window without GROUP BY."""
     function = functions.find(call.function)
     if function is not None and function.kind == "window" and call.over is None:
-        hint = f"{function.name}() OVER (PARTITION BY ... ORDER BY ...)"
+        hint = f"{call.span.one_line} OVER (PARTITION BY ... ORDER BY ...)"
         raise SqlExtError("OVER-002", f"{function.name} needs OVER", span=call.span, hint=hint)
     if mode == "flink" and call.function in functions.AUXILIARY:
         window = call.function.partition("_")[0]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlext.analysis.types.coercion import can_explicitly_cast, comparable, least_restrictive, mixable
-from sqlext.analysis.types.operands import OperandTypes, need_boolean, refused
+from sqlext.analysis.types.operands import OperandTypes, need_condition, refused
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import INT, NULL, Field, LogicalType, array, map_of, row
@@ -18,7 +18,7 @@ def case_type(expr: e.Case, types: OperandTypes) -> LogicalType | None:
     for when in expr.whens:
         condition = types.type_of(when.condition)
         if expr.operand is None:
-            need_boolean(when.condition, types, condition)
+            need_condition(when.condition, condition)
         elif types.mode == "flink" and operand and condition and not comparable(operand, condition):
             raise refused(when.condition, "=", [operand, condition])
     results = [types.type_of(when.result) for when in expr.whens]

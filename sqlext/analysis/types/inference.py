@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from sqlext.analysis.types import arithmetic, calls, constructors, literals
-from sqlext.analysis.types.operands import need_boolean, need_condition
+from sqlext.analysis.types.operands import need_condition
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError
@@ -85,7 +85,6 @@ def infer_condition(expr: e.Expr, env: TypeEnv) -> LogicalType | None:
     """
     types = TypeInference(env)
     type_ = types.type_of(expr)
-    need_boolean(expr, types, type_)
     need_condition(expr, type_)
     return type_
 

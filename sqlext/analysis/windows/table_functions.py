@@ -15,7 +15,7 @@ from sqlext.analysis.windows.zones import shift_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.columns import WINDOW_COLUMNS, Part, PlanColumn, Time
 from sqlext.plan.nodes import AssignWindows, PlanNode, WindowKind, WindowSpec
 from sqlext.source import Span
 from sqlext.types import LogicalType, timestamp, timestamp_ltz
@@ -172,7 +172,7 @@ def assign_windows(
     columns = tuple(c for c in node.columns if spec.gap is None or c.physical != spec.gap)
     taken = {c.name for c in columns}
     physical = _free("__window", set(node.physical_columns()))
-    shown = names or [_free(n, taken, "0") for n in ("window_start", "window_end", "window_time")]
+    shown = names or [_free(n, taken, "0") for n in WINDOW_COLUMNS]
     return AssignWindows(
         (*columns, *window_columns(spec, time, physical, shown)), node, spec, time, physical, is_custom(spec)
     )

@@ -80,6 +80,7 @@ class LikeClause(Node):
     """``LIKE base [(options)]``."""
 
     table: Name
+    name_span: Span
     options: tuple[LikeOption, ...] = ()
 
 

@@ -67,7 +67,8 @@ def parse_count(cursor: Cursor, what: str) -> int:
     text = sign.removeprefix("+") + number.text
     span = cursor.span_from(start)
     if not cursor.accept_any(*_ROWS):
-        raise refusal(cursor, f"expected ROWS after {text}, found {found(cursor)}", (*_ROWS, *_UNITS))
+        hint = f"{text} ROWS are rows, {text}s are seconds"
+        raise refusal(cursor, f"expected ROWS after {text}, found {found(cursor)}", (*_ROWS, *_UNITS), hint)
     if not _POSITIVE.fullmatch(text):
         raise SqlExtError("EMIT-005", f"{what} must be a whole number of at least 1, not {text}", span=span)
     # Python refuses to convert thousands of digits; 40 leaves room for leading zeros.

@@ -31,10 +31,15 @@ def found(cursor: Cursor) -> str:
     return "the end of the clause" if at_clause_end(cursor) and not closing else f"`{cursor.token.text}`"
 
 
-def refusal(cursor: Cursor, message: str, among: Iterable[str] = ()) -> SqlExtError:
-    """Return EMIT-002 at the token in front; ``among`` are words it may be a misspelling of."""
+def refusal(cursor: Cursor, message: str, among: Iterable[str] = (), hint: str | None = None) -> SqlExtError:
+    """Return EMIT-002 at the token in front.
+
+    Args:
+        among: words it may be a misspelling of.
+        hint: what is said if it is none.
+    """
     token = cursor.token
-    hint = did_you_mean_word(token.upper, *among)
+    hint = did_you_mean_word(token.upper, *among) or hint
     return SqlExtError("EMIT-002", message, span=cursor.source.span(token.start, token.end), hint=hint)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Interval, Literal
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.tokens import Token, TokenKind, words
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word, words
 from sqlext.errors import SqlExtError, did_you_mean
 
 #: Words that make a typed literal of the string after them, and its kind.
@@ -121,7 +121,8 @@ def parse_unit(cursor: Cursor) -> str:
     """Read a time unit, with or without S; a precision after it has no meaning here."""
     unit = UNITS.get(cursor.token.upper)
     if unit is None:
-        raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, ...)")
+        hint = did_you_mean_word(cursor.token.upper, *SINGULAR_UNITS)
+        raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, ...)", hint=hint)
     cursor.advance()
     if cursor.accept_symbol("("):
         while not cursor.at_symbol(")"):

@@ -100,7 +100,8 @@ def _symbol(cursor: Cursor, token: Token) -> Expr:
         return Literal(span, "NUMBER", span.text)
     if token.text in ("?", ":", "@"):
         raise unsupported(cursor, "a parameter marker", "write ${NAME} and pass the variable NAME")
-    raise cursor.unexpected("an expression")
+    hint = "write the pattern in quotes: '%...%'" if token.text == "%" else None
+    raise cursor.unexpected("an expression", hint=hint)
 
 
 def parenthesised_query(cursor: Cursor) -> bool:

@@ -23,6 +23,8 @@ def parse_select(cursor: Cursor) -> Select:
     start = cursor.expect_words("SELECT").start
     hints = relations.parse_hints(cursor)
     distinct = cursor.accept_any("DISTINCT", "ALL") == "DISTINCT"
+    if cursor.at_words("TOP") and cursor.peek().kind is TokenKind.NUMBER:
+        raise unsupported(cursor, "TOP", f"write LIMIT {cursor.peek().text} at the end")
     items = [_item(cursor)]
     while cursor.accept_symbol(","):
         items.append(_item(cursor))

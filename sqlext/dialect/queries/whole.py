@@ -81,18 +81,29 @@ def parse_query_at(span: Span, mode: str) -> Query:
     return result
 
 
+#: Words that were read as aliases, because BY is missing behind them.
+_NEED_BY = ("GROUP", "ORDER", "PARTITION")
+
+
 def after_query(cursor: Cursor, what: str = "the query") -> SqlExtError:
     """Return the error for what stands where a query or statement ends.
 
     A misspelled clause has been read as an alias: then the word before is at fault.
     """
     selects.refuse_spark_clauses(cursor)
-    if hint := selects.misspelled_clause(cursor.token.upper):
-        return cursor.unexpected(f"the end of {what}", hint=hint)
     previous = cursor.tokens[cursor.index - 1]
     if previous.upper == "EMIT":
         return clause.no_clause(cursor.source, previous, cursor.token)
-    if not cursor.begins_statement and (hint := selects.misspelled_clause(previous.upper)):
+    if cursor.token.upper in _NEED_BY and cursor.peek().upper != "BY":
+        previous = cursor.advance()
+    if previous.upper in _NEED_BY:
+        return cursor.unexpected("BY")
+    if cursor.begins_statement:
+        return cursor.unexpected(f"the end of {what}")
+    # A name may look like a clause too, as `orders` does: what stands behind the word tells.
+    if cursor.peek().text not in ("", ";") and (hint := selects.misspelled_clause(cursor.token.upper)):
+        return cursor.unexpected(f"the end of {what}", hint=hint)
+    if hint := selects.misspelled_clause(previous.upper):
         span = cursor.source.span(previous.start, previous.end)
         return SqlExtError("PARSE-002", f"`{previous.text}` begins no clause", span=span, hint=hint)
     return cursor.unexpected(f"the end of {what}")

@@ -52,7 +52,7 @@ def parse_elements(cursor: Cursor, positions: bool = False) -> TableElements:
 
 def parse_element(cursor: Cursor, elements: TableElements, positions: bool = False) -> None:
     """Read one element into ``elements``."""
-    if cursor.at_words("WATERMARK", "FOR"):
+    if cursor.at_words("WATERMARK", "FOR") or (cursor.at_words("WATERMARK") and cursor.peek(2).upper == "AS"):
         elements.watermarks.append(_watermark(cursor))
     elif cursor.at_words("PRIMARY", "KEY") or cursor.at_words("CONSTRAINT"):
         elements.primary_keys.append(_primary_key(cursor))

@@ -67,7 +67,10 @@ def parse_create_table(cursor: Cursor, flags: CreateFlags) -> CreateTable:
     like = _like(cursor) if cursor.at_words("LIKE") else None
     query = parse_query(cursor) if cursor.accept_words("AS") else None
     if not cursor.at_statement_end:
-        raise cursor.unexpected("the end of CREATE TABLE", hint=did_you_mean_word(cursor.token.upper, *_CLAUSES))
+        hint = did_you_mean_word(cursor.token.upper, *_CLAUSES)
+        if cursor.at_symbol("(") and not clauses.options:
+            hint = "WITH is missing before this"
+        raise cursor.unexpected("the end of CREATE TABLE", hint=hint)
     if query is None and elements.names:
         raise cursor.unexpected("AS with a query, because the columns have no types")
     return CreateTable(
@@ -118,13 +121,13 @@ def _distribution(cursor: Cursor) -> Span | None:
 
 def _like(cursor: Cursor) -> LikeClause:
     start = cursor.expect_words("LIKE").start
-    table, _ = parse_name(cursor)
+    table, name_span = parse_name(cursor)
     options: list[LikeOption] = []
     if cursor.accept_symbol("("):
         while not cursor.at_symbol(")"):
             options.append(_like_option(cursor))
         cursor.advance()
-    return LikeClause(cursor.span_from(start), table, tuple(options))
+    return LikeClause(cursor.span_from(start), table, name_span, tuple(options))
 
 
 def _like_option(cursor: Cursor) -> LikeOption:

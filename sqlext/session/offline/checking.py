@@ -10,14 +10,14 @@ from pathlib import Path
 
 from sqlext.analysis.definitions.cautions import unusable
 from sqlext.analysis.names.environment import Environment, SparkLookup
-from sqlext.dialect.ast.statements import CreateTable, Statement
-from sqlext.dialect.pieces import pieces
+from sqlext.dialect.ast.statements import AlterTable, AlterView, CreateTable, Statement
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.cautions import statement_cautions, unused_tables
+from sqlext.session.offline.defined import defined_names
 from sqlext.session.offline.dry_run import AskSpark, DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
@@ -86,8 +86,12 @@ class Checker:
         except SqlExtError as error:
             # What Spark has made is there when the script runs; its columns are not known here.
             if _follows(error, self.undefined | self.state.sparks):
+                self.undefined |= defined_names(statement.span)
                 return Checked(statement.span, statement)
             return self._wrong(error, statement.span, statement)
+        if isinstance(statement, (AlterTable, AlterView)) and statement.name[-1].lower() in self.undefined:
+            # Under its new name a table still has what was wrong.
+            self.undefined |= defined_names(statement.span)
         compiled = tuple(self._handler.compiled)
         found = sorted(statement_cautions(statement, compiled, self.state), key=lambda e: (e.line or 0, e.column or 0))
         return Checked(statement.span, statement, tuple(found), compiled)
@@ -101,7 +105,7 @@ class Checker:
                 raise error
 
     def _wrong(self, error: SqlExtError, span: Span, statement: Statement | None = None) -> Checked:
-        self.undefined |= _defined(span)
+        self.undefined |= defined_names(span)
         return Checked(span, statement, (error,))
 
 
@@ -193,24 +197,14 @@ def _in_folder(folder: Path) -> list[Path]:
 
 def _redefines(text: str, name: str) -> bool:
     """Whether statements may give a table other options: by ALTER, DROP, or LIKE in another definition."""
-    named = rf"([\w`]+\s*\.\s*)*`?{re.escape(name)}\b"
-    return (
-        re.search(rf"\b(ALTER\s+TABLE|DROP\s+TABLE|LIKE)\s+(IF\s+EXISTS\s+)?{named}", text, re.IGNORECASE) is not None
-    )
-
-
-def _defined(span: Span) -> set[str]:
-    """Return the names in a CREATE, in lower case; none of another statement."""
-    # By its words: a CREATE that cannot be parsed has no tree to ask.
-    spoken = [p for p in pieces(span.text) if p.kind not in ("space", "comment")]
-    if not spoken or spoken[0].upper != "CREATE":
-        return set()
-    return {p.text.strip("`").lower() for p in spoken if p.kind in ("name", "quoted", "function")}
+    named = rf"(IF\s+EXISTS\s+)?([\w`]+\s*\.\s*)*`?{re.escape(name)}\b`?"
+    found = rf"\bALTER\s+TABLE\s+{named}\s+(SET|RESET)\b|\b(DROP\s+TABLE|LIKE)\s+{named}"
+    return re.search(found, text, re.IGNORECASE) is not None
 
 
 def _follows(error: SqlExtError, undefined: Set[str]) -> bool:
-    """Whether an unknown name is one that a wrong statement would have defined."""
-    if error.code not in _MAY_FOLLOW or error.span is None:
+    """Whether an error is of a name that a wrong statement would have defined: it is unknown, or has what was wrong."""
+    if error.span is None or not (error.code in _MAY_FOLLOW or error.code.startswith("OPT-")):
         return False
     # A call's place is the whole call.
     name = error.span.text.partition("(")[0]

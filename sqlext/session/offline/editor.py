@@ -15,13 +15,13 @@ from sqlext.dialect.script import is_complete
 from sqlext.dialect.statements.choice import FIRST_WORDS
 from sqlext.dialect.tokens import words
 from sqlext.errors import SqlExtError
+from sqlext.plan.columns import WINDOW_COLUMNS
 from sqlext.session.state import SessionState
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
 from sqlext_catalog.information_schema import system_view_columns
 from sqlext_catalog.model import INFORMATION_SCHEMA, Relation, Table
 
 _BEFORE_A_TABLE = frozenset(words("FROM JOIN INTO TABLE VIEW DESCRIBE DESC EXTENDED OVERWRITE"))
-_WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _columns(every: Sequence[ColouredPiece], state: SessionState) -> Iterator[_O
     for relation in dict.fromkeys(named):
         yield from ((column, "column") for column in _column_names(relation))
     if not WINDOW_FUNCTIONS.isdisjoint(p.upper for p in every):
-        yield from ((column, "column") for column in _WINDOW_COLUMNS)
+        yield from ((column, "column") for column in WINDOW_COLUMNS)
     for piece in every:
         if piece.text.lower() in SYSTEM_VIEWS:
             yield from ((name, "column") for name, _ in system_view_columns(piece.text.lower()) or ())

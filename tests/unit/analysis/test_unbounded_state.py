@@ -14,6 +14,7 @@ from .conftest import Analysis
 WINDOW = "TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '1' MINUTE))"
 TOP = "SELECT page FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY page ORDER BY vt DESC) AS n FROM visits) WHERE n = 1"
 OVER = "SELECT COUNT(*) OVER (PARTITION BY page ORDER BY vt) AS n FROM visits"
+BY_KEY = "OVER (PARTITION BY page ORDER BY vt)"
 BY_TIME = "OVER (PARTITION BY page ORDER BY vt RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW)"
 
 
@@ -24,6 +25,11 @@ BY_TIME = "OVER (PARTITION BY page ORDER BY vt RANGE BETWEEN INTERVAL '1' MINUTE
         ("SELECT DISTINCT user_name FROM visits", "DISTINCT of whole rows"),
         ("SELECT user_name FROM visits INTERSECT SELECT page FROM visits", "without a window"),
         ("SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM visits GROUP BY page)", "rows that change"),
+        # New keys come as long as the query runs, and each keeps its rows.
+        (TOP, "Top-1 by page"),
+        (OVER, "OVER by page"),
+        (f"SELECT LAG(user_name) {BY_KEY} FROM visits", "OVER by page"),
+        (f"SELECT ROW_NUMBER() {BY_KEY} FROM visits", "OVER by page"),
         ("SELECT /*+ STATE_TTL('a' = '1d') */ a.page FROM visits AS a JOIN visits AS b ON a.page = b.page", "join"),
     ],
 )
@@ -44,7 +50,10 @@ def test_refused_where_asked_for(flink: Analysis, query: str, named: str) -> Non
         "SELECT page FROM visits ORDER BY vt",
         "SELECT /*+ STATE_TTL('a' = '1d', 'b' = '1d') */ a.page FROM visits AS a JOIN visits AS b ON a.page = b.page",
         f"SELECT page, COUNT(*) FROM {WINDOW} GROUP BY page, window_start, window_end",
-        TOP,
+        TOP.replace("PARTITION BY page ", ""),
+        TOP.replace("PARTITION BY page", "PARTITION BY window_start, window_end, page").replace("visits", WINDOW),
+        OVER.replace("PARTITION BY page ", ""),
+        f"SELECT COUNT(*) {BY_TIME} FROM visits",
     ],
 )
 def test_what_has_a_bound_goes_on(flink: Analysis, query: str) -> None:
