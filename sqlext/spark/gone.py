@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,9 +12,9 @@ from sqlext.source import Span
 
 def has_gone(error: BaseException) -> bool:
     """Return whether an error is that Spark's JVM does not answer any more."""
-    from py4j.protocol import Py4JNetworkError
-
-    return isinstance(error, (Py4JNetworkError, ConnectionRefusedError, ConnectionResetError, BrokenPipeError))
+    # Who has not imported py4j has no error of it: Spark may not even be installed.
+    of_py4j = getattr(sys.modules.get("py4j.protocol"), "Py4JNetworkError", ConnectionResetError)
+    return isinstance(error, (of_py4j, ConnectionRefusedError, ConnectionResetError, BrokenPipeError))
 
 
 def gone(span: Span | None) -> SqlExtError:

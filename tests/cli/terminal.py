@@ -57,6 +57,11 @@ class Terminal:
                 found.update(self._screen.buffer[number][at + i].fg for i in range(len(word)))
         return found
 
+    def programs(self) -> list[str]:
+        """Return the names of the programs that run in it."""
+        ps = ["ps", "-o", "comm=", "-s", str(self._process.pid)]
+        return subprocess.run(ps, capture_output=True, text=True, check=True).stdout.split()
+
     def type(self, text: str) -> None:
         """Type a text."""
         os.write(self._master, text.encode())

@@ -77,6 +77,13 @@ def user(home: Path) -> Iterator[User]:
         yield user
 
 
+def test_spark_starts_while_somebody_is_typing(user: User) -> None:
+    """So far there were definitions, which need none."""
+    user.type("SELECT 2 AS")
+    user.terminal.wait(lambda _: "java" in user.terminal.programs())
+    user.terminal.ctrl_c()
+
+
 def test_lines_until_a_semicolon(user: User) -> None:
     user.start("CREATE TABLE orders (item STRING, amount DOUBLE, ts TIMESTAMP(3),")
     user.terminal.wait("     ->")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mcp.types import CallToolResult, TextContent
 
 from sqlext.session.state import SessionState
 from sqlext_catalog.store import CatalogStore
+from tests.kept_queries import KeptQuery, kept_query
 
 ORDERS = """CREATE TABLE orders (
   item STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
@@ -95,6 +97,16 @@ def test_questions_about_a_catalog(tmp_path: Path) -> None:
 
     ask(tmp_path, session)
     assert CatalogStore(tmp_path).snapshot().version == before
+
+
+def test_a_query_of_another_process(tmp_path: Path) -> None:
+    kept = kept_query(tmp_path / "catalog", KeptQuery("q"), time.time_ns() // 1_000_000)
+
+    async def session(client: Client) -> None:
+        assert "orders" in text(await client.call_tool("watermarks", {"query": "q"}))
+        assert "`orders` holds the query back" in text(await client.call_tool("why", {"query": "q"}))
+
+    ask(kept.folder, session)
 
 
 def test_refusals_have_code_and_hint(tmp_path: Path) -> None:
