@@ -94,7 +94,7 @@ def local(place: PathOrText, code: str, what: str, hint: str) -> Path:
     if path is None:
         text = os.fspath(place)
         message = f"{what} cannot lie at `{text}`: that is a URL with the scheme `{scheme_of(text)}`"
-        raise SqlExtError(code, message, hint=hint + _old_folder(text))
+        raise SqlExtError(code, message, hint=_volume(text) or hint + _old_folder(text))
     return Path(path)
 
 
@@ -126,6 +126,12 @@ def checkpoint_place(place: PathOrText) -> str:
     return str(
         local(place, "RUN-028", "checkpoints", f"{hint}; without --checkpoint they lie beside the catalog").absolute()
     )
+
+
+def _volume(text: str) -> str:
+    """Return what to say of a volume of Databricks by its URL, empty of all else."""
+    path = text.strip().removeprefix("dbfs:")
+    return f"a volume is named by its path: `{path}`" if path.startswith("/Volumes/") else ""
 
 
 def _old_folder(text: str) -> str:

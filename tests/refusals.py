@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,13 @@ def pytest_runtest_makereport(
         report.user_properties.append(("refused", lacking.name))
         report.longrepr = (str(item.path), item.location[1] or 0, f"{REFUSED}{lacking.name}")
     return report
+
+
+def answered(answer: Any) -> Any:
+    """Return what another process has answered; what it refuses for want of a capability is raised here."""
+    if isinstance(answer, dict) and answer.get("code") == "ENV-014":
+        raise SqlExtError(answer["code"], answer["message"], hint=answer["hint"])
+    return answer
 
 
 def lacks(error: BaseException) -> Capability | None:

@@ -37,6 +37,13 @@ CHOSEN = {
     "recorded cases": _CASES,
     "operators": ("tests/udfs/test_panes.py", "tests/udfs/test_state_forms.py"),
     "restarts": ("tests/restore/test_stateful.py",),
+    "object stores": (
+        "tests/connectors/test_s3a.py",
+        "tests/session/test_catalog_at_url.py",
+        "tests/restore/test_at_url.py",
+    ),
+    "Spark Connect": ("tests/connect/test_connect.py",),
+    "clusters": ("tests/cluster/test_cluster.py",),
 }
 #: What runs in few minutes: a recorded case for each thing that an older Spark does in another way, or not.
 FEW = {"a few cases": (*_CASES, "-k", " or ".join(_TELLING))}

@@ -20,7 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import holds_bytes as local_holds_bytes
 from sqlext.locations import is_remote, scheme_of
 from sqlext.stores.access import are_reached, object_settings, remembered
-from sqlext.stores.objects import delta_options, pyarrow_options, s3_config, without_secrets
+from sqlext.stores.objects import delta_options, pyarrow_options, s3_config, unanswered, without_secrets
 from sqlext.stores.opening import has_store
 
 if TYPE_CHECKING:
@@ -183,8 +183,4 @@ def _checked(url: str, act: Callable[[], _T]) -> _T:
     # Of Azure's failures only some are an OSError.
     except (OSError, ArrowException) as error:
         said = _SAID.search(str(error))
-        raise SqlExtError(
-            "RUN-015",
-            f"the store of `{url}` does not answer as it should: {said.group(1) if said else type(error).__name__}",
-            hint="check the URL, the network and the credentials: of the environment, or spark.hadoop.fs.s3a.*",
-        ) from None
+        raise unanswered(url, said.group(1) if said else type(error).__name__) from None

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from sqlext.errors import SqlExtError
 from sqlext.extras import package
+from sqlext.locations import scheme_of
 from sqlext.stores.base import KeptBytes, checked_key
 
 _T = TypeVar("_T")
@@ -227,11 +228,17 @@ def failure(url: str, error: Exception) -> SqlExtError:
     """Return the refusal (RUN-015) for what a client of a store has raised, without all that may quote credentials."""
     said = [found.group(1).strip() for pattern in _SAID if (found := pattern.search(str(error)))]
     why = (said or [type(error).__name__.removesuffix("Error")])[0]
-    why = _NETWORK.get(why, why)
+    return unanswered(url, _NETWORK.get(why, why))
+
+
+def unanswered(url: str, why: str) -> SqlExtError:
+    """Return the refusal (RUN-015) of a store that does not answer as it should."""
+    # Only of S3 Spark's settings are taken.
+    or_of_spark = f", or {_OF_SPARK}{_PREFIX}*" if scheme_of(url) in ("s3", "s3a") else ""
     return SqlExtError(
         "RUN-015",
         f"the store of `{url}` does not answer as it should: {why}",
-        hint="check the URL, the network and the credentials: of the environment, or spark.hadoop.fs.s3a.*",
+        hint=f"check the URL, the network and the credentials: of the environment{or_of_spark}",
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.standalone import Cluster, cluster, packages_without
+from tests.refusals import answered
 from tests.workspace import short_lived
 
 pytestmark = pytest.mark.slow
@@ -60,7 +61,7 @@ class Driver:
         finally:
             patience.cancel()
         assert said is not None, self._log.read_text(errors="replace")[-3000:]
-        return json.loads(said.removeprefix("answer "))
+        return answered(json.loads(said.removeprefix("answer ")))
 
     def close(self) -> None:
         """Let nothing of it be left."""

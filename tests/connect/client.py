@@ -144,7 +144,7 @@ def _tell(part: Callable[[], object]) -> None:
         found = part()
     except SqlExtError as error:
         print(error.render(), file=sys.stderr)
-        found = error.code
+        found = {"code": error.code, "message": error.message, "hint": error.hint}
     except Exception as error:  # noqa: BLE001 - the test says which part it was
         traceback.print_exc()
         found = f"{type(error).__name__}: {error}"

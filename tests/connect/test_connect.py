@@ -18,6 +18,7 @@ from tests.cluster.standalone import packages_without, python_with
 from tests.conftest import CORES
 from tests.connect.server import connect_server
 from tests.examples.examples import DEMO, examples, expected_file, servers
+from tests.refusals import answered
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +48,7 @@ class Client:
             )
 
     def ask(self, part: str) -> Any:
-        """Return what a part gives: an example, or a function of ``client.py``; of a refusal its code."""
+        """Return what a part gives: an example, or a function of ``client.py``; of a refusal code, message and hint."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{part}\n")
@@ -59,7 +60,7 @@ class Client:
         finally:
             patience.cancel()
         assert answer, self._log.read_text(errors="replace")[-3000:]
-        return json.loads(answer)
+        return answered(json.loads(answer))
 
     def close(self) -> None:
         """Let nothing of it be left."""

@@ -20,6 +20,7 @@ from sqlext.locations import (
     absolute,
     beside,
     catalog_place,
+    checkpoint_place,
     holds_bytes,
     is_object_store,
     is_remote,
@@ -137,6 +138,13 @@ def test_spark_gets_urls_as_they_are(place: str) -> None:
 def test_urls_lie_beside_no_folder(place: str, tmp_path: Path) -> None:
     assert beside(tmp_path, place) == place
     assert beside(tmp_path, "x") == str(tmp_path / "x")
+
+
+def test_a_volume_by_its_url_is_told_its_path() -> None:
+    for act in (catalog_place, checkpoint_place):
+        with pytest.raises(SqlExtError) as refused:
+            act("dbfs:/Volumes/main/streaming/sqlext")
+        assert refused.value.hint == "a volume is named by its path: `/Volumes/main/streaming/sqlext`"
 
 
 @pytest.mark.parametrize("place", [place for place in REMOTE if not is_object_store(place)])

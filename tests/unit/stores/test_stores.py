@@ -230,6 +230,11 @@ def test_a_store_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None
         open_store("s3a://bucket/x", nobody).read("k")
 
 
+def test_only_of_s3_are_sparks_settings_a_hint() -> None:
+    assert "spark.hadoop.fs.s3a.*" in (objects.unanswered("s3://b/x", "404").hint or "")
+    assert "s3a" not in (objects.unanswered("abfss://c@a.dfs.core.windows.net/x", "403 Forbidden").hint or "")
+
+
 def test_what_fails_is_said_without_secrets(s3: S3Server) -> None:
     for place, settings in (
         ("s3://no-such-bucket/x", s3.settings),
