@@ -13,7 +13,7 @@ _SETTINGS: Mapping[str, str] = {
     "sqlext.bad-rows": "What is done with rows that cannot be decoded: 'fail', 'drop', or the table that keeps them.",
     "sqlext.bounded": "Whether a bounded query closes all windows at its end, or catches up and leaves them open.",
     "sqlext.clock": "A file that gives the time in place of the clock, for tests.",
-    "sqlext.dead-letters.causes": "Which rows are dead letters: a list of decode and late; by default both.",
+    "sqlext.dead-letters.causes": "Which rows are dead letters: a list of decode, late, expression; by default all.",
     "sqlext.dead-letters.limit": "With more dead letters than that a query fails.",
     "sqlext.dead-letters.max-percent": "A query fails whose dead letters are a larger part of its rows.",
     "sqlext.dead-letters.table": "The table that keeps the rows that a query cannot use, each with its cause.",

@@ -32,7 +32,7 @@ DEAD_LETTER_LIMIT = "sqlext.dead-letters.limit"
 DEAD_LETTER_PERCENT = "sqlext.dead-letters.max-percent"
 #: Why a row is a dead letter: it could not be decoded; it came behind the watermark, or from too far ahead; an
 #: expression failed, or the sink does not take what it gives.
-CAUSES = ("decode", "late")
+CAUSES = ("decode", "late", "expression")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
     "sqlext.sink.updates": ("refuse", "final-state"),

@@ -105,6 +105,8 @@ def test_tables_of_bad_rows() -> None:
     moved = {**kept, "table of bad rows": ("a.b.worse", "a.b.worse")}
     assert changes(begun, kept)[0].kind is ChangeKind.PLACE
     assert [c.kind for c in changes(kept, moved)] == [ChangeKind.ROWS]
+    letters: Fingerprint = {"table of dead letters": ("a.b.letters", "a.b.letters")}
+    assert [c.kind for c in changes(begun, letters)] == [ChangeKind.ROWS]
 
 
 FILES = "'connector' = 'filesystem', 'path' = '/in', 'format' = 'csv', 'source.monitor-interval' = '1 s'"

@@ -51,7 +51,7 @@ def late_letters(name: str, grouped: Grouped, given: bool, env: Environment) -> 
         SqlExtError: EMIT-118 where a row would be late several times; OPT-038 for a table that is none of dead letters.
     """
     span = grouped.select.span
-    hint = f"; or SET '{DEAD_LETTER_CAUSES}' = 'decode'"
+    hint = f"; or SET '{DEAD_LETTER_CAUSES}' = 'decode, expression'"
     _check_once(grouped, given, span, f"'{DEAD_LETTERS}' for late rows", hint)
     table = kept_in(name, LETTERS, env, span)
     own = {c.name: c for found in _known(grouped, env).values() for c in found[:1] if c.relation is not None}

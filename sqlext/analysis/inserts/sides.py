@@ -50,7 +50,7 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
             "it",
             span=found[0].span,
             hint="INSERT the grouping's rows into a table, and read that in a query of its own"
-            + (f"; or SET '{DEAD_LETTER_CAUSES}' = 'decode'" if found[0].letters_of is not None else ""),
+            + (f"; or SET '{DEAD_LETTER_CAUSES}' = 'decode, expression'" if found[0].letters_of is not None else ""),
         )
     late = found[0]
     if late.letters_of is not None:

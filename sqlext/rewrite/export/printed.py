@@ -40,7 +40,7 @@ def printed_script(compiled: Compiled, zone: str) -> str:
 
 
 def _beside(side: SideScript) -> str:
-    what = {"late": "late rows", "bad": "rows that cannot be decoded"}[side.side]
+    what = "dead letters" if side.letters else {"late": "late rows", "bad": "rows that cannot be decoded"}[side.side]
     table = side.table
     return one_line(f"-- {what}, where {side.condition}: into {table.name.plain} ({table.option('connector')})")
 

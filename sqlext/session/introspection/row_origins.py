@@ -41,6 +41,7 @@ from sqlext.session.introspection.wanted import wanted_values
 from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.session.records import home_location
 from sqlext.session.state import SessionState
+from sqlext.settings import DEAD_LETTERS
 from sqlext.source import SourceText
 from sqlext.sources.values import rows_of_table
 from sqlext.spark.notices import Notice
@@ -274,6 +275,8 @@ def _writes(statement: ast.Statement, table: Table, env: Environment) -> Iterato
         plan = QueryBinder(env).bind_whole(statement.query)
         yield plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False))
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
+    # A row that is explained has come out: what becomes of others is not asked.
+    env = replace(env, settings=env.settings.without(DEAD_LETTERS))
     for insert in inserts:
         # ``USE`` may have chosen another database since: the record says which table it writes.
         if isinstance(insert, ast.Insert) and insert.name[-1] == table.name.name:

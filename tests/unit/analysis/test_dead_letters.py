@@ -12,7 +12,9 @@ TABLES = """
 CREATE TABLE letters (cause STRING, code STRING, query_name STRING, operator STRING, text STRING)
 WITH ('connector' = 'delta', 'path' = '/letters');
 CREATE TABLE other (cause STRING, colour STRING) WITH ('connector' = 'blackhole');
-CREATE TABLE t (v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH
+CREATE TABLE t (v INT, s STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH
+('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
+CREATE TABLE computed (s STRING, w AS CAST(s AS INT)) WITH
 ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
 CREATE TABLE kept (v INT) WITH
 ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json', 'sqlext.bad-rows' = 'drop');
@@ -77,4 +79,38 @@ def test_tables_that_take_no_dead_letters(tables: Analysis, table: str, said: st
 def test_late_rows_that_could_not_be_kept_once_are_refused(tables: Analysis, select: str) -> None:
     error = tables.refuse(select, "EMIT-118")
     assert "sqlext.dead-letters.table" in error.message
-    assert "SET 'sqlext.dead-letters.causes' = 'decode'" in (error.hint or "")
+    assert "SET 'sqlext.dead-letters.causes' = 'decode, expression'" in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("select", "said"),
+    [
+        (f"SELECT window_start, SUM(CAST(s AS INT)) FROM {TUMBLE} GROUP BY window_start, window_end", "CAST(s AS INT)"),
+        (f"SELECT 1 / n FROM ({PER_WINDOW})", "1 / n"),
+        ("SELECT a.v % b.v FROM t AS a JOIN t AS b ON a.ts = b.ts", "a.v % b.v"),
+    ],
+)
+def test_rows_that_cannot_leave_the_query_are_refused(tables: Analysis, select: str, said: str) -> None:
+    error = tables.refuse(select, "OPT-039")
+    assert error.span is not None
+    assert error.span.text == said
+    tables.run("SET 'sqlext.dead-letters.causes' = 'decode'; RESET 'sqlext.dead-letters.table';")
+    assert tables.run(select) is not None
+
+
+def test_a_computed_column_that_can_fail_is_refused(tables: Analysis) -> None:
+    error = tables.refuse("SELECT w FROM computed", "OPT-039")
+    assert "`CAST(s AS INT)` fails in a computed column" in error.message
+    assert error.span is not None
+
+
+def test_through_views_each_step_says_which_rows_fail(tables: Analysis) -> None:
+    found = script(tables, "SELECT 10 % w AS x FROM (SELECT CAST(s AS INT) AS w FROM t) WHERE w > 0")
+    assert [(s.side, s.table.name.name, s.letters) for s in found.sides] == [("bad", "letters", True)]
+    assert found.query.count("UNION ALL") == 1  # of the rows that cannot be decoded
+    assert "TRY_CAST" in found.query
+    assert "nullif(w, 0)" in found.query
+
+
+def test_what_cannot_fail_needs_nothing(tables: Analysis) -> None:
+    assert script(tables, "SELECT v FROM parquet WHERE v > 1").sides == ()

@@ -44,7 +44,7 @@ def test_values_of_the_options(key: str, value: str) -> None:
 
 def test_causes_say_what_the_table_takes() -> None:
     every = Settings().with_value("sqlext.dead-letters.table", "t")
-    some = every.with_value("sqlext.dead-letters.causes", "Decode")
+    some = every.with_value("sqlext.dead-letters.causes", "Decode, expression")
     assert [every.dead_letters(cause) for cause in ("decode", "late")] == ["t", "t"]
     assert [some.dead_letters(cause) for cause in ("decode", "late")] == ["t", None]
     assert Settings().dead_letters("decode") is None
