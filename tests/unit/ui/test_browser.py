@@ -133,6 +133,8 @@ def test_ten_queries_and_the_keyboard(screen: Screen, server: UiServer, kept: Ke
     screen.until(lambda: screen.text("main h2") == "etl.matched")
     assert "payments" in screen.text(".notice.warn")
     screen.until(lambda: len(screen.all(".node.scan .pill.idle")) == 1)
+    assert "idle since" in screen.text(".inputs tbody")
+    assert "holds the query back" in screen.text(".inputs tbody")
     bad = next(b for b in screen.all("nav .query") if "etl.bad" in b.text)
     bad.send_keys(Keys.ENTER)
     screen.until(lambda: "RUN-041" in screen.text("[role=alert]"))

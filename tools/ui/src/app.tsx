@@ -6,7 +6,7 @@ import "./app.css";
 import { type Card, type LastRows, type Refusal, type Series, type View, history, lastRows, stop } from "./api";
 import { Charts } from "./charts";
 import { Plan } from "./plan";
-import { clock, count, moment, short, shortName, size, span } from "./texts";
+import { clock, count, moment, short, shortName, size, span, when } from "./texts";
 
 const SPANS: [string, number][] = [["5 min", 300_000], ["1 h", 3_600_000], ["24 h", 86_400_000]];
 const TOKEN = "sqlext-token";
@@ -201,7 +201,10 @@ function Detail({ view, theme }: { view: View; theme: string }) {
       <section aria-labelledby="plan"><h3 id="plan">Plan</h3><Plan view={view} down={narrow} /></section>
       <div class="pair">
         <section aria-labelledby="why"><h3 id="why">Why nothing comes out now</h3><Why text={view.why} /></section>
-        <section aria-labelledby="windows"><h3 id="windows">Open windows</h3><Windows view={view} /></section>
+        <div class="stack">
+          <section aria-labelledby="windows"><h3 id="windows">Open windows</h3><Windows view={view} /></section>
+          {view.inputs.length > 0 && <section aria-labelledby="inputs"><h3 id="inputs">Inputs</h3><Inputs view={view} /></section>}
+        </div>
       </div>
       <Past card={card} theme={theme} />
       <section aria-labelledby="rows"><h3 id="rows">Last rows of {shortName(card.writes) || "the result"}</h3><Rows rows={rows} /></section>
@@ -299,15 +302,42 @@ function Windows({ view }: { view: View }) {
         <tbody>
           {windows.map((w) => (
             <tr key={w.end}>
-              <td>{clock(w.end, zone)}</td>
-              <td>{clock(Math.max(...Object.values(w.needs)), zone)}</td>
-              <td>{w.expected !== null ? (w.expected > Date.now() ? span(w.expected - Date.now()) : "now") : w.closes_at !== null ? `at ${clock(w.closes_at)}, by the clock` : "the watermark stands"}</td>
+              <td>{when(w.end, zone)}</td>
+              <td>{when(Math.max(...Object.values(w.needs)), zone)}</td>
+              <td>{w.expected !== null ? (w.expected > Date.now() ? span(w.expected - Date.now()) : "now") : w.closes_at !== null ? `at ${when(w.closes_at)}, by the clock` : "the watermark stands"}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <p class="quiet">{count(card.state_rows)} groups are open. Event times of {zone}{view.session_windows ? ". The first is the newest session" : ""}.</p>
     </>
+  );
+}
+
+function Inputs({ view }: { view: View }) {
+  const { inputs, zone } = view;
+  const split = inputs.some((i) => i.split !== null);
+  return (
+    <div class="scroll inputs" tabIndex={0} role="group" aria-label="Inputs">
+      <table>
+        <thead><tr><th>input</th>{split && <th>split</th>}<th>largest event time</th><th class="number">rows</th><th /></tr></thead>
+        <tbody>
+          {inputs.map((i) => (
+            <tr key={`${i.input} ${i.split}`}>
+              <td>{i.input}</td>
+              {split && <td>{i.split}</td>}
+              <td>{when(i.largest, zone)}</td>
+              <td class="number">{count(i.rows)}</td>
+              <td>
+                {i.idle_since !== null && <span class="pill idle">idle since {when(i.idle_since)}</span>}
+                {i.held && <span class="pill held">held</span>}
+                {i.holds && <span class="quiet">holds the query back</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -43,4 +43,10 @@ export function clock(ms: number | null, zone?: string): string {
   return new Intl.DateTimeFormat("sv-SE", { timeStyle: "medium", timeZone: zone }).format(ms);
 }
 
+// The time alone says enough of today only.
+export function when(ms: number | null, zone?: string): string {
+  const shown = moment(ms, zone);
+  return shown.slice(0, 10) === moment(Date.now(), zone).slice(0, 10) ? clock(ms, zone) : shown;
+}
+
 export const shortName = (plain: string | null) => (plain ?? "").replace(/^default_catalog\.default_database\./, "");
