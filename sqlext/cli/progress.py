@@ -126,7 +126,8 @@ class Watch:
                     # The lag changes with the clock: it is no news by itself.
                     line, now = progress_line(name, progress), time.monotonic()
                     before = said.get((id(query), name))
-                    if before is None or before.due(line, now, ended=ended):
+                    over = ended or progress.get("status", "running") != "running"
+                    if before is None or before.due(line, now, ended=over):
                         said[id(query), name] = Pace(line, now)
                         shown = progress_line(name, progress, _now(query))
                         self._console.print(shown, markup=False, highlight=False)

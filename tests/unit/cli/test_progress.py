@@ -128,6 +128,12 @@ def test_summary_of_a_stopped_query_says_what_is_open() -> None:
     )
 
 
+def test_a_query_that_needed_no_micro_batch() -> None:
+    """It ran in this process: nobody has counted windows."""
+    ended = {"batch": 0, "rows_in": 4, "rows_out": 3, "watermark": None, "status": "finished"}
+    assert progress_line("q", ended) == summary("q", ended) == "q: 4 rows in, 3 rows out"
+
+
 def test_lines_where_there_is_no_terminal() -> None:
     console = Console(file=io.StringIO(), width=200)
     with Watch(console) as watch:
