@@ -85,14 +85,12 @@ class SourceText:
 
     def original_offset(self, offset: int) -> int:
         """Return where the character at ``offset`` of ``text`` stands in ``original``."""
-        shift = 0
-        for s in self.substitutions:
-            if offset < s.start:
-                break
-            if offset < s.end:
-                # Within a value the place is the ${NAME} that the user wrote.
-                return s.original_start
-            shift = s.original_end - s.end
+        before = bisect_right(self._ends, offset)
+        if before < len(self.substitutions) and self.substitutions[before].start <= offset:
+            # Within a value the place is the ${NAME} that the user wrote.
+            return self.substitutions[before].original_start
+        last = self.substitutions[before - 1] if before else None
+        shift = last.original_end - last.end if last is not None else 0
         return min(offset + shift, len(self.original))
 
     def without_secrets(self, message: str) -> str:
@@ -124,11 +122,12 @@ class SourceText:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        starts = [0]
-        for i, c in enumerate(self.original):
-            if c == "\n":
-                starts.append(i + 1)
-        return starts
+        return [0, *(match.end() for match in re.finditer("\n", self.original))]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where values of variables end, in order."""
+        return [s.end for s in self.substitutions]
 
 
 @dataclass(frozen=True, slots=True)

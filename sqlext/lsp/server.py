@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,8 @@ from sqlext.session.editing.project import EditorProject, project_of, require_in
 EXPLAIN, REWRITE, RUN = "sqlext.explain", "sqlext.rewrite", "sqlext.run"
 #: While a user types, findings are told after such a pause, in seconds.
 _PAUSE = 0.2
+#: Candidates in one answer: each costs time, and an editor asks again with more of the word.
+_MOST_ITEMS = 150
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -83,6 +86,7 @@ class SqlServer(LanguageServer):
         self.options = options
         self._restricted = restricted
         self._telling: dict[str, asyncio.Task[None]] = {}
+        self._settled: set[str] = set()
         # Plans that are shown lie here; the folder goes with the server.
         self._folder = tempfile.TemporaryDirectory(prefix="sqlext-lsp-")
 
@@ -151,6 +155,14 @@ class SqlServer(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, text.version))
         for _ in self.project.looked_through(name):
             await asyncio.sleep(0)
+        self._settle(name)
+
+    def _settle(self, name: str) -> None:
+        """Let the collector of garbage leave out what is kept of a document: its rounds would be waited for."""
+        if name not in self._settled:
+            self._settled.add(name)
+            gc.collect()
+            gc.freeze()
 
     def _diagnostic(self, name: str, finding: DocumentFinding) -> types.Diagnostic:
         return types.Diagnostic(
@@ -214,23 +226,25 @@ def _answer_words(ls: SqlServer) -> None:
     )
     def completion(params: types.CompletionParams) -> types.CompletionList:
         name, offset = ls.at(params)
+        candidates = ls.project.candidates(name, offset)
+        ranges = {start: ls.places.range(name, start, offset) for start in {c.start for c in candidates}}
         items = []
-        for number, found in enumerate(ls.project.candidates(name, offset)):
-            edit = types.TextEdit(ls.places.range(name, found.start, offset), found.text)
-            data = {"document": name, "text": found.text, "kind": found.kind}
+        for number, found in enumerate(candidates[:_MOST_ITEMS]):
+            edit = types.TextEdit(ranges[found.start], found.text)
+            data = {"document": name, "kind": found.kind}
             kind, order = _KINDS[found.kind], f"{number:05}"
             items.append(
                 types.CompletionItem(
                     found.text, kind=kind, detail=found.kind, text_edit=edit, sort_text=order, data=data
                 )
             )
-        return types.CompletionList(is_incomplete=False, items=items)
+        return types.CompletionList(is_incomplete=len(candidates) > _MOST_ITEMS, items=items)
 
     @ls.feature(types.COMPLETION_ITEM_RESOLVE)
     def resolve(item: types.CompletionItem) -> types.CompletionItem:
         data: Any = item.data
         if isinstance(data, Mapping):
-            text = ls.project.candidate_text(data["document"], data["text"], data["kind"])
+            text = ls.project.candidate_text(data["document"], item.label, data["kind"])
             item.documentation = _markdown(text) if text is not None else None
         return item
 

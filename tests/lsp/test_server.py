@@ -236,6 +236,16 @@ def test_completion_and_its_documentation(tmp_path: Path) -> None:
         options = await offered("CREATE TABLE x (a INT) WITH ('connector' = 'filesystem', 'pa")
         assert "The folder or URL" in await documentation(options["path'"])
         assert "streaming'" in await offered("SET 'execution.runtime-mode' = '")
+        # A long list is cut, and an editor asks again with more of the word.
+        text = f"{SCRIPT}SELECT "
+        editor.change(uri, text)
+        everything = await editor.client.text_document_completion_async(
+            types.CompletionParams(document(uri), at(f"{text}\0", "\0"))
+        )
+        assert isinstance(everything, types.CompletionList)
+        assert everything.is_incomplete
+        assert everything.items[0].label == "item"
+        assert len(everything.items) < 200
         edits = tables["orders"].text_edit
         assert isinstance(edits, types.TextEdit)
         assert edits.new_text == "orders"

@@ -5,7 +5,7 @@ One file per family; an entry says what a function takes, gives, and how Spark s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from sqlext.analysis.functions import spark_names
@@ -89,7 +89,8 @@ def is_known_to_spark(name: str) -> bool:
     return is_spark_function(name) or name.upper() in _SPARK_WORDS
 
 
-def all_names() -> Iterable[str]:
+@cache
+def all_names() -> Sequence[str]:
     """Return every function name, for suggestions."""
     return sorted({*_TABLE, *(n.upper() for n in spark_names.OTHERS | spark_names.AGGREGATES)})
 

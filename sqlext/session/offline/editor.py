@@ -90,11 +90,10 @@ def _last_statement(found: Iterable[ColouredPiece]) -> list[ColouredPiece]:
 
 def _fitting(offers: Iterable[_Offer], written: str) -> Iterator[_Offer]:
     """Yield the offers that begin as written, each once; keywords in the user's case."""
-    seen = set()
-    for name, kind in offers:
-        if name.lower().startswith(written.lower()) and (name, kind) not in seen:
-            seen.add((name, kind))
-            lower = written.islower() and kind in ("keyword", "function")
+    beginning, in_lower = written.lower(), written.islower()
+    for name, kind in dict.fromkeys(offers):
+        if name.lower().startswith(beginning):
+            lower = in_lower and kind in ("keyword", "function")
             yield (name.lower() if lower else name), kind
 
 
