@@ -15,10 +15,10 @@ SET 'sqlext.dead-letters.table' = 'letters';
 INSERT INTO clean SELECT k, CAST(v AS INT) FROM raw;
 """
 #: A file is a micro-batch.
-INPUT = (("a,1", "a,x", "a"), ("b,y", "b,2"), ("c,3", "c,4,5"))
+INPUT = (("a,1", "a,x", "a"), ("b,y", "b,2"), ("c,3", "c, 4,5"))
 LETTERS = [
     ("decode", "a"),
-    ("decode", "c,4,5"),
+    ("decode", "c, 4,5"),
     ("expression", '{"k":"a","v":"x"}'),
     ("expression", '{"k":"b","v":"y"}'),
 ]
