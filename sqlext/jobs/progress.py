@@ -5,6 +5,8 @@ Spark keeps only its last hundred reports.
 
 from __future__ import annotations
 
+import ast
+import json
 import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -113,11 +115,11 @@ class InputsRead:
 
     Attributes:
         counts: of each input, by its name: of all of it (""), and of its splits.
-        ends: where the last of them ended in each source: Spark's offsets, as JSON.
+        ends: where the last of them ended in each source that says so by names: Spark's offsets.
     """
 
     counts: Mapping[str, Mapping[str, InputCounts]]
-    ends: Sequence[str]
+    ends: Sequence[Mapping[str, Any]]
 
 
 class Progress:
@@ -137,7 +139,7 @@ class Progress:
         self._state_rows = 0
         self._state_bytes = 0
         self._inputs: dict[str, dict[str, InputCounts]] = {}
-        self._ends: tuple[str, ...] = ()
+        self._ends: tuple[Mapping[str, Any], ...] = ()
         self._moments: deque[MicroBatch] = deque(maxlen=MOST)
         self._spent: Counter[str] = Counter()
         self._operators: tuple[OperatorState, ...] = ()
@@ -204,7 +206,9 @@ class Progress:
             return
         self._last = (str(report.runId), report.batchId)
         self._observe(report)
-        self._ends = tuple(s.endOffset for s in report.sources)
+        # Spark's own sources may report a number or null.
+        offsets = (_offset(s.endOffset) for s in report.sources)
+        self._ends = tuple(offset for offset in offsets if isinstance(offset, dict))
         self._newest = counts = self._counts(report)
         self._total = self._total.plus(counts)
         self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
@@ -342,3 +346,15 @@ def instant_millis(text: str) -> int:
     # In integers: ``total_seconds`` is a float, whose rounding could lose a millisecond.
     since = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def _offset(text: str) -> object:
+    """Return an offset of a source: JSON, which PySpark before 4.2 gives as Python shows it; None of another text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None

@@ -123,15 +123,13 @@ class Timekeeping:
             while not self._looked.wait_for(lambda: self.looks >= wanted, LOOK_SECONDS) and alive():
                 pass
 
-    def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
+    def _act(self, decisions: Decisions, ends: Sequence[Mapping[str, Any]]) -> None:
         for name, watermark in decisions.beats.items():
             number, _ = self._kept[name]
             # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
             self._place.put(f"{number}/{watermark}.txt", f"{_timestamp(watermark)}\n")
-        # Spark's own sources may report a number or null. Only the offsets of our splits are compared with these.
-        seen = [end for end in map(json.loads, ends) if isinstance(end, dict)]
         for name, held in decisions.held.items():
-            self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": seen}))
+            self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": list(ends)}))
 
     def _hold(self, number: int, text: str) -> None:
         if self._held.get(number) != text:

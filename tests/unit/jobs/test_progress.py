@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from sqlext.jobs.progress import InputCounts, Progress
@@ -16,7 +17,7 @@ OTHER = "00000000-0000-0000-0000-000000000002"
 
 def report(batch: int, rows: int | None, *, watermark: int = 0, run: str = RUN) -> StreamingQueryProgress:
     """Make a report of a micro-batch; without rows one of a trigger that found nothing."""
-    source = {"description": "files", "startOffset": "0", "endOffset": str(batch), "latestOffset": "9"}
+    source = {"description": "files", "startOffset": "0", "endOffset": {"file": batch}, "latestOffset": "9"}
     counted = {"sqlext input a": {"largest": rows, "n": rows, "smallest": 0}}
     made: dict[str, Any] = {
         "id": RUN,
@@ -45,10 +46,10 @@ def with_state(of: StreamingQueryProgress, *memory: int) -> StreamingQueryProgre
     return StreamingQueryProgress.fromJson({**json.loads(of.json), "stateOperators": operators})
 
 
-def read(progress: Progress) -> tuple[InputCounts, tuple[str, ...]]:
+def read(progress: Progress) -> tuple[InputCounts, tuple[int, ...]]:
     """Return what was read of the one input."""
     found = progress.read()
-    return found.counts["a"][""], tuple(found.ends)
+    return found.counts["a"][""], tuple(end["file"] for end in found.ends)
 
 
 def test_the_memory_of_state_is_that_of_the_last_batch() -> None:
@@ -83,7 +84,7 @@ def test_a_batch_after_a_trigger_that_found_nothing_is_counted() -> None:
     for batch, rows in enumerate((5, 7)):
         progress.add([report(batch, None)])  # Spark writes one after ten quiet seconds, with the number of the next
         progress.add([report(batch, rows)])
-    assert read(progress) == (InputCounts(7, 12, 2, 7, 0), ("1",))
+    assert read(progress) == (InputCounts(7, 12, 2, 7, 0), (1,))
     assert progress.values()["batch"] == 2
     assert progress.values()["rows_in"] == 12
 
@@ -114,3 +115,17 @@ def test_missed_batches_are_seen_to_be_missing() -> None:
     assert progress.is_next(report(1, 5))
     assert not progress.is_next(report(2, 5))
     assert not progress.is_next(report(1, 5, run=OTHER))
+
+
+@pytest.mark.parametrize("shown", ['{"file": 3, "held": null}', "{'file': 3, 'held': None}"])
+def test_offsets_of_any_pyspark(shown: str) -> None:
+    """PySpark before 4.2 gives those that have names as Python shows them."""
+    made = json.loads(report(0, 5).json)
+    sources = [{**made["sources"][0], "endOffset": text} for text in (shown, "7", "None", "null", "no offset")]
+    progress = Progress()
+    progress.add([StreamingQueryProgress.fromJson(made)])
+    told = StreamingQueryProgress.fromJson({**made, "batchId": 1, "sources": sources})
+    for source, text in zip(told["sources"], (shown, "7", "None", "null", "no offset"), strict=True):
+        source["endOffset"] = text
+    progress.add([told])
+    assert progress.read().ends == ({"file": 3, "held": None},)
