@@ -19,6 +19,8 @@ _REGIONS = {
     mode: re.compile(rf"(?<!\w){_SET_MODE}|(?P<quoted>{quoted})|(?P<line>--[^\n]*)|(?P<comment>/\*)", re.DOTALL)
     for mode, quoted in QUOTED.items()
 }
+#: Characters that are written in another way in some quotes, or end a comment.
+_SPECIAL = re.compile(r"""['"`\\\r\n]""")
 
 
 class _Region(NamedTuple):
@@ -45,13 +47,17 @@ def substitute(
     parts: list[str] = []
     substitutions: list[Substitution] = []
     at = length = 0
-    regions = list(_regions(text, mode))
+    regions: list[_Region] | None = None
     # The given text alone is searched: a value that holds ${...} itself is not replaced again.
     for match in _VARIABLE.finditer(text):
         given = variables.get(match.group(1))
         if given is None:
             raise _unknown_variable(text, name, match, variables)
-        value = _within(_around(match.start(), regions), given)
+        value: str | None = given
+        # Most values are the same wherever they stand, and a long text need not be looked through for them.
+        if _SPECIAL.search(given):
+            regions = list(_regions(text, mode)) if regions is None else regions
+            value = _within(_around(match.start(), regions), given)
         if value is None:
             raise _not_held(text, name, match)
         parts += [text[at : match.start()], value]

@@ -9,7 +9,7 @@ from sqlext.analysis.inserts.sink_modes import sink_mode
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import with_hints
 from sqlext.analysis.selects.queries import QueryBinder
-from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.analysis.types.coercion import can_explicitly_cast, can_implicitly_cast
 from sqlext.analysis.types.inference import infer
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.ast.expressions import Star
@@ -139,12 +139,11 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, plan: Plan
         return
     name = assignment.source.name if assignment.source else "the constant"
     item = _item(assignment, insert, plan)
-    raise SqlExtError(
-        "SINK-002",
-        f"`{name}` is {from_}, column `{target.name}` of `{table.name.name}` is {target.type}",
-        span=item or insert.query.span,
-        hint=f"CAST({item.one_line if item else name} AS {target.type.flink()})",
-    )
+    message = f"`{name}` is {from_}, column `{target.name}` of `{table.name.name}` is {target.type}"
+    hint = f"CAST({item.one_line if item else name} AS {target.type.flink()})"
+    if not can_explicitly_cast(from_, target.type):
+        hint = f"no CAST leads there: select a {target.type.flink()}, or declare `{target.name}` {from_.flink()}"
+    raise SqlExtError("SINK-002", message, span=item or insert.query.span, hint=hint)
 
 
 def _stores_in_spark(from_: LogicalType, to: LogicalType) -> bool:

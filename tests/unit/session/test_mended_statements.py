@@ -255,6 +255,19 @@ MISTAKES = [
         "as the first query, which has item",
         "SELECT item FROM orders UNION ALL SELECT item FROM returned",
     ),
+    Mistake(
+        "INSERT INTO totals SELECT item, «MAX(item)» FROM orders GROUP BY item",
+        "SINK-002",
+        r"CAST\(MAX\(item\) AS DOUBLE\)",
+        "INSERT INTO totals SELECT item, CAST(MAX(item) AS DOUBLE) FROM orders GROUP BY item",
+    ),
+    Mistake(
+        "INSERT INTO totals SELECT item, «ids» FROM (SELECT item, ARRAY[id] AS ids FROM orders)",
+        "SINK-002",
+        "select a DOUBLE, or declare `total`",
+        "INSERT INTO totals SELECT item, ids[1] FROM (SELECT item, ARRAY[id] AS ids FROM orders)",
+        FLINK,
+    ),
     Mistake("SELECT «IF(id > 1, 'a')» FROM orders", "FUNC-002", "IF", "SELECT IF(id > 1, 'a', 'b') FROM orders"),
 ]
 
