@@ -47,7 +47,8 @@ class Connector:
         takes_updates: whether a changed row is taken as it comes, with what it takes back.
         merges_any_key: whether rows can be replaced by a key that the table does not declare.
         passes_on: whether rows that are written go to another system.
-        can_grow: whether columns can be added to what lies there.
+        stream_settings: settings of Spark's under which Spark reads a table of it as a stream.
+        can_alter: whether ALTER TABLE changes the columns of what lies there.
         needs_stream: whether a table of it that has no end can be read as a stream alone.
         gives_once: whether rows that have been taken cannot be read again.
         is_dataset: whether queries of a pipeline can read what another one writes.
@@ -69,7 +70,8 @@ class Connector:
     takes_updates: bool = False
     merges_any_key: bool = False
     passes_on: bool = False
-    can_grow: bool = False
+    stream_settings: Options = ()
+    can_alter: bool = False
     needs_stream: bool = False
     gives_once: bool = False
     is_dataset: bool = False

@@ -151,3 +151,18 @@ class WriteSpec:
     def flag(self, key: str, default: bool = False) -> bool:
         """Return a boolean option's value."""
         return self.option(key, str(default)).strip().lower() == "true"
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """What ALTER TABLE makes of the columns of a sink.
+
+    Attributes:
+        before: the sink as it was.
+        after: as it is declared then.
+        renamed: old and new names of columns.
+    """
+
+    before: WriteSpec
+    after: WriteSpec
+    renamed: tuple[tuple[str, str], ...] = ()

@@ -18,6 +18,7 @@ from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
@@ -66,7 +67,7 @@ from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink, collecting
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.live_rows import LiveRows, Row
-from sqlext.sinks.opening import add_columns, open_sink, require_sink
+from sqlext.sinks.opening import alter_stored, open_sink, require_sink
 from sqlext.sinks.sides import beside
 from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error
@@ -81,7 +82,7 @@ from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_se
 from sqlext.spark.tables import spark_columns
 from sqlext.spark.workers.ready import require_folder, require_python
 from sqlext.stores.opening import remove_all
-from sqlext_catalog.model import Table
+from sqlext_catalog.model import ObjectName, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -203,11 +204,9 @@ class SparkHandler:
         if place is not None and table.option("path") == place:
             remove_all(place, self.state.stores)
 
-    def add_columns(self, table: Table, span: Span) -> None:
-        """Add the columns that ALTER TABLE ADD has declared to what lies there."""
-        connector = connector_of(table)
-        if connector.can_grow:
-            _guarded(lambda: add_columns(self.spark_session, connector.write_spec(table)), span)
+    def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
+        """Change the columns of what lies behind a table, as ALTER TABLE asks."""
+        _guarded(lambda: alter_stored(self.spark_session, alteration), span)
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; its rows are collected as they come."""

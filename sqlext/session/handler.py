@@ -11,12 +11,13 @@ from typing import Protocol
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.session.state import SessionState
 from sqlext.source import Span
-from sqlext_catalog.model import Relation, Table
+from sqlext_catalog.model import ObjectName, Relation, Table
 
 
 class Handler(Protocol):
@@ -58,8 +59,8 @@ class Handler(Protocol):
     def drop_kept(self, query: str, table: Table) -> None:
         """Stop the query that keeps a materialized view, and remove its state; the view's own rows go too."""
 
-    def add_columns(self, table: Table, span: Span) -> None:
-        """Add the columns that ALTER TABLE ADD has declared to what lies there."""
+    def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
+        """Change the columns of what lies behind a table, as ALTER TABLE asks."""
 
     def spark_table(self) -> SparkLookup | None:
         """Return how to ask Spark for a table, None without Spark."""

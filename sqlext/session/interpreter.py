@@ -16,7 +16,10 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import own_functions
 from sqlext.connectors.admission import admit
+from sqlext.connectors.base import written_columns
 from sqlext.connectors.options import OptionError
+from sqlext.connectors.registry import known
+from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
@@ -217,12 +220,21 @@ class Interpreter:
             alteration = alteration_of(statement, self.environment(), catalog)
             change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
             before = catalog.lookup(name)
-            if statement.action == "ADD" and isinstance(before, Table):
-                self._admit(before, (), statement.name_span)
+            if isinstance(before, Table):
                 # First: a run that breaks off between the two is made good by the same statement.
-                self.handler.add_columns(alteration(before), statement.span)
+                self._alter_stored(statement, before, alteration(before))
         catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
         return Result()
+
+    def _alter_stored(self, statement: ast.AlterTable, before: Table, after: Table) -> None:
+        """Change what lies behind a table, where its connector does that and the stored columns are others then."""
+        connector = known(before)
+        if connector is None or not connector.can_alter or written_columns(before) == written_columns(after):
+            return
+        self._admit(before, (), statement.name_span)
+        renamed = ((statement.names[0], statement.names[1]),) if statement.action == "RENAME COLUMN" else ()
+        alteration = Alteration(connector.write_spec(before), connector.write_spec(after), renamed)
+        self.handler.alter_stored(before.name, alteration, statement.span)
 
     def _new_name(self, name: ObjectName, new: ast.Name) -> ObjectName:
         return ObjectName(name.catalog, name.database, new[0]) if len(new) == 1 else self.state.catalog.resolve(new)

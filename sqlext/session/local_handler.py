@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.parts import Place, Schedule
@@ -40,7 +41,7 @@ from sqlext.settings import ENGINE
 from sqlext.source import Span
 from sqlext.spark.failures import run_error
 from sqlext.stores.location import Location
-from sqlext_catalog.model import Table
+from sqlext_catalog.model import ObjectName, Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,9 +217,9 @@ class LocalHandler:
         """Stop the query that keeps a materialized view, and remove its state."""
         self._spark.drop_kept(query, table)
 
-    def add_columns(self, table: Table, span: Span) -> None:
-        """Add the columns that ALTER TABLE ADD has declared to what lies there."""
-        self._spark.add_columns(table, span)
+    def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
+        """Change the columns of what lies behind a table, as ALTER TABLE asks."""
+        self._spark.alter_stored(name, alteration, span)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlext.connectors.spec import WriteSpec
+from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.stores.fence import Fence
 from sqlext_catalog.model import Options
@@ -106,19 +106,31 @@ class Sink:
     def open(self, spark: SparkSession) -> None:
         """Make ready, on the client, before the query starts; refuse here what would fail later."""
 
-    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+    def foreseen(self, coming: Sequence[Alteration] = ()) -> Foreseen:
         """Return what ``open`` will do; nothing is changed, and no Spark is asked.
 
         Args:
-            coming: columns that statements before will have added.
+            coming: what statements before will have done.
 
         Raises:
             SqlExtError: as ``open``.
         """
         return Foreseen(known=False)
 
-    def add_columns(self, spark: SparkSession) -> None:
-        """Add the declared columns that a table lacks, if it is there; does nothing where a sink keeps no table."""
+    def alter(self, spark: SparkSession, alteration: Alteration) -> None:
+        """Change the columns of a table that is there; does nothing where a sink keeps no table.
+
+        Raises:
+            SqlExtError: DDL-033 for what cannot be done to rows that are there; nothing is changed then.
+        """
+
+    def foreseen_change(self, alteration: Alteration, coming: Sequence[Alteration] = ()) -> Sequence[str]:
+        """Return what ``alter`` will do, in words; nothing is changed, and no Spark is asked.
+
+        Raises:
+            SqlExtError: as ``alter``.
+        """
+        return ()
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Take a batch. May be called again with the same ``batch_id`` and the same rows."""

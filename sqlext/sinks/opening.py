@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
-from sqlext.connectors.spec import WriteSpec
+from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.sinks.base import Foreseen, Sink, SinkContext
 from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.workers.ready import require_target
@@ -45,15 +45,20 @@ def _require_place(spark: SparkSession, spec: WriteSpec) -> None:
     require_file_system(spark, spec.path, spec.format)
 
 
-def foreseen(spec: WriteSpec, context: SinkContext, coming: Collection[str] = ()) -> Foreseen:
+def foreseen(spec: WriteSpec, context: SinkContext, coming: Sequence[Alteration] = ()) -> Foreseen:
     """Return what opening the sink of a table would do to what lies there; see ``Sink.foreseen``."""
     return _sink(spec, context).foreseen(coming)
 
 
-def add_columns(spark: SparkSession, spec: WriteSpec) -> None:
-    """Add the columns that a table declares to what lies there, as ALTER TABLE ADD asks."""
-    require_file_system(spark, spec.path, spec.format)
-    _sink(spec, SinkContext("", "")).add_columns(spark)
+def alter_stored(spark: SparkSession, alteration: Alteration) -> None:
+    """Change the columns of what lies behind a table, as ALTER TABLE asks; see ``Sink.alter``."""
+    require_file_system(spark, alteration.before.path, alteration.before.format)
+    _sink(alteration.before, SinkContext("", "")).alter(spark, alteration)
+
+
+def foreseen_change(alteration: Alteration, coming: Sequence[Alteration] = ()) -> Sequence[str]:
+    """Return what ALTER TABLE would do to what lies behind a table; see ``Sink.foreseen_change``."""
+    return _sink(alteration.before, SinkContext("", "")).foreseen_change(alteration, coming)
 
 
 def _sink(spec: WriteSpec, context: SinkContext) -> Sink:

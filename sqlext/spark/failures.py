@@ -55,6 +55,9 @@ _NOT_THE_USERS = ("/lib/python", "/pyspark.zip/", "<frozen ", "<string>")
 _OUR_FOLDERS = tuple(f"{folder}/" for folder in (Path(__file__).parents[1], *sqlext_udfs.__path__))
 _ANOTHER_TABLE = "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"
 _READS_ANEW = "DROP QUERY starts the query anew, with the rows of the new table; SHOW QUERIES has its name"
+_OTHER_COLUMNS = re.compile(r"\[DELTA_(SCHEMA_CHANGED|STREAMING_INCOMPATIBLE_SCHEMA_CHANGE)")
+_AT_VERSION = re.compile(r"Detected schema change in version (\d+)")
+_TAKES_COLUMNS = "start the query again: it takes the columns as they are then, or says which one does not fit"
 _DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
@@ -79,6 +82,7 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
         made = (
             worker_failure(text, span)
             or _of_another_table(text, span)
+            or _of_other_columns(text, span)
             or _of_a_row(text, span, tables)
             or _unforeseen(text, span)
         )
@@ -102,6 +106,16 @@ def _of_another_table(text: str, span: Span | None) -> SqlExtError | None:
         return None
     message = "the query has read another Delta table than the one that is there now: that one was made anew"
     return SqlExtError("RUN-075", message, span=span, hint=_READS_ANEW)
+
+
+def _of_other_columns(text: str, span: Span | None) -> SqlExtError | None:
+    """Return what Delta says of columns that were dropped, renamed or widened under a query that reads them."""
+    if _OTHER_COLUMNS.search(text) is None:
+        return None
+    version = _AT_VERSION.search(text)
+    table = f"version {version[1]} of a Delta table" if version else "a Delta table"
+    message = f"{table} changes columns, while the query reads it"
+    return SqlExtError("RUN-082", message, span=span, hint=_TAKES_COLUMNS)
 
 
 def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtError | None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from sqlext.connectors.registry import connector_of
 from sqlext.rewrite.script.model import OperatorView, SparkScript
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ _NEW_LOCK = threading.Lock()
 def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:
     """Return the settings that scripts run under; those of the state store only if one has an operator of ours."""
     settings = {**_ALWAYS, "spark.sql.session.timeZone": zone}
+    for source in (source for script in scripts for source in script.sources):
+        if source.streaming and not source.own:
+            settings |= dict(connector_of(source.table).stream_settings)
     if any(isinstance(step, OperatorView) for script in scripts for step in script.steps):
         from sqlext_udfs.spark import STATE_STORE_SETTINGS
 

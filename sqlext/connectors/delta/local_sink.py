@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlext.connectors.delta.sink import FENCE, History, require_same, stored_values
+from sqlext.connectors.delta.columns import require_same
+from sqlext.connectors.delta.sink import FENCE, History, stored_values
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import is_remote, on_disk

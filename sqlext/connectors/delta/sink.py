@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.delta.columns import ColumnChanges, column_changes, require_same, stored_columns
 from sqlext.connectors.delta.reader.tables import log_folder, log_of
 from sqlext.connectors.delta.table import MERGE_SCHEMA
-from sqlext.connectors.formats.conversions import as_text, convert, stored_type, time_as_text
-from sqlext.connectors.spec import WriteSpec
-from sqlext.errors import SqlExtError
+from sqlext.connectors.formats.conversions import as_text, convert
+from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.locations import on_disk
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Foreseen, Mode, Sink, SinkContext, refuse_mode
@@ -66,7 +66,7 @@ class DeltaSink(Sink):
         refuse_mode(self.spec, self.context, *_MODES)
         require_delta(spark)
         if self.spec.flag(MERGE_SCHEMA):
-            self.add_columns(spark)
+            self._add_columns(spark)
         existing = self._existing_schema(spark)
         if existing is None:
             spark.sql(self._create_statement())
@@ -74,19 +74,33 @@ class DeltaSink(Sink):
             self._check(existing)
             self._shut_out(spark)
 
-    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+    def foreseen(self, coming: Sequence[Alteration] = ()) -> Foreseen:
         """Return what ``open`` will do, by the table's log; see ``Sink.foreseen``."""
         refuse_mode(self.spec, self.context, *_MODES)
         if self.spec.table is not None:
             return Foreseen(known=False)
-        existing = self._logged_types()
+        existing = self._coming_types(coming)
         if existing is None:
             return Foreseen(created=True)
-        columns = self._stored_columns()
         grows = self.spec.flag(MERGE_SCHEMA)
-        added = {name: type_ for name, type_ in columns if name not in existing and (grows or name in coming)}
+        added = {name: type_ for name, type_ in self._stored_columns() if grows and name not in existing}
         require_same(self.spec, {**existing, **added})
-        return Foreseen(added=tuple(name for name in added if name not in coming))
+        return Foreseen(added=tuple(added))
+
+    def foreseen_change(self, alteration: Alteration, coming: Sequence[Alteration] = ()) -> Sequence[str]:
+        """Return what ``alter`` will do, by the table's log; see ``Sink.foreseen_change``."""
+        if self.spec.table is not None:
+            return ("the Delta table changes too",)
+        existing = self._coming_types(coming)
+        return tuple(column_changes(alteration, existing).described()) if existing is not None else ()
+
+    def _coming_types(self, coming: Sequence[Alteration]) -> Mapping[str, str] | None:
+        existing = self._logged_types()
+        if existing is None:
+            return None
+        for alteration in coming:
+            existing = column_changes(alteration, existing).applied(existing)
+        return existing
 
     def _logged_types(self) -> Mapping[str, str] | None:
         """Return the columns of the table by its log, None if there is no table."""
@@ -109,15 +123,29 @@ class DeltaSink(Sink):
         if fence is not None and fence.taken_over:
             spark.sql(f"ALTER TABLE {self._target} SET TBLPROPERTIES ({string(FENCE)} = {string(fence.term.token)})")
 
-    def add_columns(self, spark: SparkSession) -> None:
+    def alter(self, spark: SparkSession, alteration: Alteration) -> None:
+        """Change the columns of the table, if it is there; a feature that they need is switched on first."""
+        existing = self._existing_schema(spark)
+        if existing is not None:
+            types = {x.name: x.dataType.simpleString() for x in existing.fields}
+            self._change(spark, column_changes(alteration, types))
+
+    def _change(self, spark: SparkSession, changes: ColumnChanges) -> None:
+        detail = spark.sql(f"DESCRIBE DETAIL {self._target}").select("properties").collect()
+        features = changes.features(detail[0][0] or {})
+        if features:
+            wanted = ", ".join(f"{string(k)} = {string(v)}" for k, v in features.items())
+            spark.sql(f"ALTER TABLE {self._target} SET TBLPROPERTIES ({wanted})")
+        for statement in changes.statements(self._target):
+            spark.sql(statement)
+
+    def _add_columns(self, spark: SparkSession) -> None:
         """Add the declared columns that the table lacks; rows that are there have NULL in them."""
         existing = self._existing_schema(spark)
-        if existing is None:
-            return
-        missing = [(n, t) for n, t in self._stored_columns() if n not in existing.names]
-        if missing:
-            columns = ", ".join(f"{identifier(n)} {t}" for n, t in missing)
-            spark.sql(f"ALTER TABLE {self._target} ADD COLUMNS ({columns})")
+        if existing is not None:
+            missing = tuple((n, t) for n, t in self._stored_columns() if n not in existing.names)
+            for statement in ColumnChanges(added=missing).statements(self._target):
+                spark.sql(statement)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch, unless the table has it already."""
@@ -224,46 +252,9 @@ def _types(schema: StructType) -> dict[str, str]:
     return {x.name: x.dataType.simpleString() for x in schema.fields}
 
 
-def stored_columns(spec: WriteSpec) -> list[tuple[str, str]]:
-    """Return name and Spark type of each column, as the table holds it."""
-    return [(c.name, stored_type(c.type, time_as_text)) for c in spec.columns]
-
-
 def stored_values(spec: WriteSpec) -> dict[str, str]:
     """Return the SQL of each column's value, as the table holds it."""
     return {c.name: convert(c.type, identifier(c.name), _time_text) for c in spec.columns}
-
-
-def require_same(spec: WriteSpec, existing: Mapping[str, str]) -> None:
-    """Hold the declared columns against those that are there, by their types in Spark's words.
-
-    Raises:
-        SqlExtError: SINK-091 for the first that differs.
-    """
-    wanted = {name: plain_type(type_) for name, type_ in stored_columns(spec)}
-    found = {name: plain_type(type_) for name, type_ in existing.items()}
-    for name in dict.fromkeys((*wanted, *found)):
-        if wanted.get(name) != found.get(name):
-            raise _mismatch(spec, name, wanted.get(name), found.get(name))
-
-
-def _mismatch(spec: WriteSpec, name: str, wanted: str | None, found: str | None) -> SqlExtError:
-    place = spec.table or spec.path
-    what = (
-        f"declared {wanted.upper()}, but there it is {found.upper()}"
-        if wanted and found
-        else ("declared, but not there" if wanted else "there, but not declared")
-    )
-    message = f"the Delta table at `{place}` does not fit `{spec.name}`: column `{name}` is {what}"
-    hint = "declare the columns that are there, or write to another path"
-    if wanted and not found:
-        hint = f"ALTER TABLE ... ADD or '{MERGE_SCHEMA}' = 'true' adds it to the Delta table; or {hint}"
-    return SqlExtError("SINK-091", message, hint=hint)
-
-
-def plain_type(text: str) -> str:
-    """Return a type of Spark's in the form in which types are compared, as DDL or ``simpleString`` writes it."""
-    return text.lower().replace(" ", "").replace("`", "")
 
 
 def _time_text(declared: LogicalType, expression: str) -> str:

@@ -55,6 +55,11 @@ _FEED_METADATA = {
     "commit-version": (BIGINT, "_commit_version"),
     "commit-timestamp": (TIMESTAMP_LTZ3, "_commit_timestamp"),
 }
+#: Delta's source then takes the columns that the table has at the start, by their names in the files. Without it a
+#: column that was renamed or dropped ends each stream that reads the table, also where it looks at others alone.
+_STREAM_SETTINGS = (
+    ("spark.databricks.delta.streaming.unsafeReadOnIncompatibleColumnMappingSchemaChanges.enabled", "true"),
+)
 _BATCH_READER = {"versionAsOf": whole, "timestampAsOf": any_text}
 
 
@@ -71,7 +76,8 @@ class Delta(Connector):
     keeps_order = True
     read_anew = True
     merges_any_key = True
-    can_grow = True
+    stream_settings = _STREAM_SETTINGS
+    can_alter = True
     is_dataset = True
     leads_out = ("table-name",)
     rules = Rules(

@@ -11,6 +11,7 @@ from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
@@ -30,7 +31,7 @@ from sqlext.session.state import SessionState
 from sqlext.settings import ENGINE
 from sqlext.source import Span
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Table
+from sqlext_catalog.model import ObjectName, Table
 
 
 class AskSpark(Protocol):
@@ -179,7 +180,7 @@ class DryRun:
         """Forget the record of a materialized view's query, in the copy of the catalog."""
         self.state.catalog.apply(ddl.drop_query(query, if_exists=True), f"DROP QUERY {query}")
 
-    def add_columns(self, table: Table, span: Span) -> None:
+    def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
         """Leave what lies there as it is."""
 
     def explain(self, statement: ast.Explain, env: Environment) -> Result:

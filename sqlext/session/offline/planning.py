@@ -9,6 +9,7 @@ from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.places import ReadPlace
 from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
@@ -38,10 +39,10 @@ from sqlext.session.offline.touched import touched_queries
 from sqlext.session.records import job_records
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import SinkContext
-from sqlext.sinks.opening import foreseen
+from sqlext.sinks.opening import foreseen, foreseen_change
 from sqlext.source import SourceText, Span
 from sqlext_catalog.diff import diff
-from sqlext_catalog.model import Relation, Table
+from sqlext_catalog.model import ObjectName, Relation, Table
 
 
 def plan_source(
@@ -72,7 +73,7 @@ def plan_source(
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
         planner.compiled.clear()
         interpreter.run(statement)
-    tables = tuple(_table_plans(before, _relations(state), state.created))
+    tables = tuple(_table_plans(before, _relations(state), state.created, planner.altered))
     queries = tuple(planner.queries)
     return ScriptPlan(tables, queries, tuple(touched_queries(tables, queries, records)), tuple(planner.spoken))
 
@@ -84,7 +85,8 @@ class Planner(DryRun):
     Attributes:
         queries: what becomes of each, in order.
         spoken: statements of Spark's own.
-        coming: columns that statements have added by then, by the table's name.
+        coming: what statements have done to the columns of tables by then, by the table's name.
+        altered: the same, in words.
         dropped: queries that are gone by then.
         written: tables that queries of the script will have written to, and by which.
     """
@@ -93,7 +95,8 @@ class Planner(DryRun):
     running: frozenset[str] = frozenset()
     queries: list[QueryPlan] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
-    coming: dict[str, set[str]] = field(default_factory=dict)
+    coming: dict[str, list[Alteration]] = field(default_factory=dict)
+    altered: dict[str, list[str]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
     written: dict[str, str] = field(default_factory=dict)
 
@@ -108,10 +111,11 @@ class Planner(DryRun):
             self.spoken.append(redact_text(statement.span.one_line))
         return result
 
-    def add_columns(self, table: Table, span: Span) -> None:
-        """Note the columns of ALTER TABLE ADD: a sink has them by then."""
-        if connector_of(table).can_grow:
-            self.coming.setdefault(table.name.plain, set()).update(c.name for c in table.columns)
+    def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
+        """Note what ALTER TABLE does to columns: a sink has them by then."""
+        coming = self.coming.setdefault(name.plain, [])
+        self.altered.setdefault(name.plain, []).extend(foreseen_change(alteration, coming))
+        coming.append(alteration)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Note the queries that are gone by then."""
@@ -245,7 +249,10 @@ def _relations(state: SessionState) -> Mapping[str, Relation]:
 
 
 def _table_plans(
-    before: Mapping[str, Relation], after: Mapping[str, Relation], spoken: Collection[str]
+    before: Mapping[str, Relation],
+    after: Mapping[str, Relation],
+    spoken: Collection[str],
+    altered: Mapping[str, Sequence[str]],
 ) -> Iterator[TablePlan]:
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name), after.get(name)
@@ -257,4 +264,6 @@ def _table_plans(
             continue
         differences = tuple(diff(old, new))
         if differences or name in spoken:
-            yield TablePlan(name, kind, "altered" if differences else "the same", differences)
+            yield TablePlan(
+                name, kind, "altered" if differences else "the same", differences, tuple(altered.get(name, ()))
+            )

@@ -27,12 +27,14 @@ class TablePlan:
         name: of three parts, joined by dots.
         action: ``created``, ``altered``, ``dropped`` or ``the same``.
         differences: what is altered.
+        stored: what becomes of the rows behind it.
     """
 
     name: str
     kind: str
     action: str
     differences: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class ScriptPlan:
         width = max((len(_short(table.name)) for table in self.tables), default=0)
         for table in self.tables:
             yield f"{table.kind} {_short(table.name):<{width}}  {table.action}"
-            yield from (f"  {text}" for text in table.differences)
+            yield from (f"  {text}" for text in (*table.differences, *table.stored))
         for query in self.queries:
             yield from _query_lines(query)
         for touched in self.touched:

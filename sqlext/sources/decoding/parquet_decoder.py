@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +28,12 @@ _WIDENINGS = {
     (pa.int16(), pa.int64()),
     (pa.int32(), pa.int64()),
     (pa.float32(), pa.float64()),
+    (pa.int8(), pa.float64()),
+    (pa.int16(), pa.float64()),
+    (pa.int32(), pa.float64()),
 }
+#: How many digits before the point a DECIMAL needs for an integer.
+_DIGITS = {pa.int8(): 10, pa.int16(): 10, pa.int32(): 10, pa.int64(): 20}
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,11 @@ class ParquetDecoder:
 
     Attributes:
         columns: those that are read; one that a file lacks is NULL there, as in Spark.
+        stored: the names of columns in files, where these are others.
     """
 
     columns: tuple[ArrowField, ...]
+    stored: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def can_cut(self, path: str) -> bool:
         """Return whether a file can be read in parts: its row groups."""
@@ -63,13 +70,14 @@ class ParquetDecoder:
     def _passed(self, file: pq.ParquetFile, number: int, passes: Passes) -> bool:
         group = file.metadata.row_group(number)
         chunks = {c.path_in_schema: c for c in map(group.column, range(group.num_columns))}
-        found = {c.name: _bounds(file.schema_arrow, chunks, c, group.num_rows) for c in self.columns}
+        found = {c.name: _bounds(file.schema_arrow, chunks, self._stored(c), group.num_rows) for c in self.columns}
         return passes({name: bounds for name, bounds in found.items() if bounds is not None}, group.num_rows)
 
     def _rows(self, file: pq.ParquetFile, groups: list[int]) -> Iterator[pa.RecordBatch]:
         if not groups:
             return
-        there = [c.name for c in self.columns if c.name in file.schema_arrow.names]
+        columns = [(c.name, self._stored(c)) for c in self.columns]
+        there = [c.name for _, c in columns if c.name in file.schema_arrow.names]
         for batch in file.iter_batches(_BATCH_ROWS, groups, there, use_threads=False):
             found = dict(zip(batch.schema.names, batch.columns, strict=True))
             if not self.columns:
@@ -77,17 +85,21 @@ class ParquetDecoder:
                 continue
             yield pa.record_batch(
                 {
-                    c.name: _as(whole(found[c.name]), c.type) if c.name in found else pa.nulls(batch.num_rows, c.type)
-                    for c in self.columns
+                    name: _as(whole(found[c.name]), c.type) if c.name in found else pa.nulls(batch.num_rows, c.type)
+                    for name, c in columns
                 }
             )
+
+    def _stored(self, column: ArrowField) -> ArrowField:
+        """Return a column under its name in the files."""
+        return column._replace(name=self.stored.get(column.name, column.name))
 
     def _check(self, file: pq.ParquetFile, path: str) -> None:
         known = file.metadata.metadata or {}
         times = any(pa.types.is_temporal(c.type) for c in self.columns)
         if times and any(key in known for key in _OLD_CALENDAR):
             raise _other(path, "has times of the calendar of Spark 2")
-        for column in self.columns:
+        for column in map(self._stored, self.columns):
             if column.name not in file.schema_arrow.names:
                 continue
             own = file.schema_arrow.field(column.name).type
@@ -151,9 +163,18 @@ def fits(own: pa.DataType, wanted: pa.DataType) -> bool:
         return True
     if pa.types.is_large_string(own):
         return bool(pa.types.is_string(wanted))
+    if pa.types.is_decimal(wanted):
+        return _fits_decimal(own, wanted)
     # An instant takes both kinds of times: a wall clock is the instant that it is in UTC.
     both = pa.types.is_timestamp(own) and pa.types.is_timestamp(wanted)
     return both and own.unit in ("ms", "us") and (wanted.tz is not None or own.tz is None)
+
+
+def _fits_decimal(own: pa.DataType, wanted: pa.DataType) -> bool:
+    digits = wanted.precision - wanted.scale
+    if pa.types.is_decimal(own):
+        return bool(own.scale <= wanted.scale and own.precision - own.scale <= digits)
+    return own in _DIGITS and digits >= _DIGITS[own]
 
 
 def _as(column: pa.Array, wanted: pa.DataType) -> pa.Array:

@@ -299,6 +299,23 @@ def test_what_becomes_of_sinks(folder: Path) -> None:
     assert said(planned(altered, folder).queries[0]) == "begins"
 
 
+def test_what_alter_table_does_to_a_delta_table(folder: Path) -> None:
+    written(folder / "per_k", "a")  # its n is INT
+    text = tables(folder).replace("n BIGINT)", "n INT)")
+    started(text, folder)
+    altered = text + "ALTER TABLE per_k RENAME n TO m; ALTER TABLE per_k MODIFY (m BIGINT); ALTER TABLE per_k DROP (k);"
+    table = next(t for t in planned(altered, folder).tables if t.name.endswith("per_k"))
+    assert table.stored == (
+        "`n` of the Delta table becomes `m`, by column mapping",
+        "`m` of the Delta table becomes BIGINT, by type widening",
+        "the Delta table loses `k`, by column mapping",
+    )
+    assert "  the Delta table loses `k`, by column mapping" in str(planned(altered, folder)).splitlines()
+    with pytest.raises(SqlExtError) as refused:
+        planned(text + "ALTER TABLE per_k MODIFY (n STRING);", folder)
+    assert refused.value.code == "DDL-033"
+
+
 def test_one_refused_query_holds_all_back(folder: Path) -> None:
     sinks = "".join(
         f"CREATE TABLE IF NOT EXISTS s{n} (k STRING, n INT) WITH ('connector' = 'print');" for n in range(3)

@@ -295,11 +295,66 @@ def _rewrite_metadata(folder: Path, **configuration: str) -> None:
     (log / f"{1:020}.json").write_text(json.dumps(metadata))
 
 
+def test_columns_are_found_by_the_names_that_files_have(tmp_path: Path) -> None:
+    """As a table is after RENAME COLUMN: a file of before, one of after, and a query that began before."""
+    _put(tmp_path, 1)
+    begun = _reader(tmp_path)
+    at = begun.initial()[SPLIT]
+    log = tmp_path / "t" / "_delta_log"
+    _rewrite_metadata(tmp_path, **{"delta.columnMapping.mode": "name"})
+    action = json.loads((log / f"{1:020}.json").read_text())
+    schema = json.loads(action["metaData"]["schemaString"])
+    for number, column in enumerate(schema["fields"], 1):
+        column["metadata"] = {"delta.columnMapping.physicalName": column["name"], "delta.columnMapping.id": number}
+    schema["fields"][0]["name"] = "key"
+    action["metaData"]["schemaString"] = json.dumps(schema)
+    features = ["columnMapping", "timestampNtz"]
+    protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}
+    (log / f"{1:020}.json").write_text(json.dumps({"protocol": protocol}) + "\n" + json.dumps(action))
+    table = _table(tmp_path, {"key": BIGINT, "ts": TIMESTAMP3})
+    assert READER.why_not(table) == ""
+    reader = READER.source(table, None, 2).reader
+    assert isinstance(reader, DeltaReader)
+    assert _drained(reader) == [[1]]
+    assert READER.newest(table, 5).column("key").to_pylist() == [1]
+    with pytest.raises(SqlExtError) as ended:
+        _drained(begun, start=at)
+    assert ended.value.code == "RUN-082"
+    assert ended.value.message.endswith("gives column `id` the name `key`, while the query reads it")
+
+
+@pytest.mark.parametrize(
+    ("fields", "change"),
+    [
+        ({"id": "long", "ts": "timestamp_ntz", "more": "string"}, None),
+        ({"id": "long"}, "drops column `ts`"),
+        ({"id": "decimal(20,0)", "ts": "timestamp_ntz"}, "gives column `id` another type"),
+    ],
+)
+def test_columns_that_change_under_a_query(tmp_path: Path, fields: dict[str, str], change: str | None) -> None:
+    _put(tmp_path, 1)
+    reader = _reader(tmp_path)
+    at = reader.initial()[SPLIT]
+    log = tmp_path / "t" / "_delta_log"
+    _rewrite_metadata(tmp_path)
+    action = json.loads((log / f"{1:020}.json").read_text())
+    columns = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in fields.items()]
+    action["metaData"]["schemaString"] = json.dumps({"type": "struct", "fields": columns})
+    (log / f"{1:020}.json").write_text(json.dumps(action))
+    if change is None:
+        assert _drained(reader, start=at) == [[1]]
+        return
+    with pytest.raises(SqlExtError) as ended:
+        _drained(reader, start=at)
+    assert ended.value.code == "RUN-082"
+    assert change in ended.value.message
+
+
 def test_columns_under_other_names_in_the_files_are_refused(tmp_path: Path) -> None:
     _put(tmp_path, 1)
     reader = _reader(tmp_path)
     begin = reader.initial()
-    _rewrite_metadata(tmp_path, **{"delta.columnMapping.mode": "name"})
+    _rewrite_metadata(tmp_path, **{"delta.columnMapping.mode": "id"})
     for call in (lambda: reader.latest(begin, None), lambda: _reader(tmp_path)):
         with pytest.raises(SqlExtError) as refused:
             call()

@@ -28,6 +28,16 @@ def test_a_delta_table_that_was_made_anew() -> None:
     assert found.hint.startswith("DROP QUERY starts the query anew")
 
 
+def test_columns_that_delta_s_source_cannot_follow() -> None:
+    found = run_error(
+        AnalysisException("[DELTA_SCHEMA_CHANGED_WITH_VERSION] Detected schema change in version 7:"), None
+    )
+    assert (found.code, found.message) == (
+        "RUN-082",
+        "version 7 of a Delta table changes columns, while the query reads it",
+    )
+
+
 def test_a_damaged_checkpoint() -> None:
     found = run_error(OSError("cannot read /x/checkpoint/offsets/3"), None)
     assert found.hint is not None

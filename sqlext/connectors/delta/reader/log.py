@@ -25,7 +25,12 @@ from sqlext.stores.files import LOCAL, FileAccess
 _LOG = "_delta_log"
 _MAPPING = "delta.columnMapping.mode"
 #: Features that our reader follows or can pass over; the first one counts where a table makes use of it.
-_HARMLESS = frozenset({"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+_HARMLESS = frozenset(
+    {"columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck"}
+)
+_VECTORS = "deletionVectors"
+#: Of a column in the log: its name in the files, which is its own where the table maps no columns.
+_PHYSICAL = "delta.columnMapping.physicalName"
 #: Of the statistics of a file, which are JSON in a text: all of them would be read for one number.
 _RECORDS = re.compile(r'"numRecords"\s*:\s*(\d+)')
 _BY_SPARK = "SET 'sqlext.source' = 'spark' reads it as Spark does"
@@ -45,10 +50,36 @@ class LogFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LogCommit:
-    """What a commit does to the rows: files that it adds, and whether it takes others away."""
+    """What a commit does to a table.
+
+    Attributes:
+        added: files that it adds.
+        removes: whether it takes others away.
+        columns: the name and type of each column from then on, by its name in the files; None where they stay.
+    """
 
     added: tuple[LogFile, ...]
     removes: bool
+    columns: Mapping[str, tuple[str, str]] | None = None
+
+
+class LogColumns(NamedTuple):
+    """The columns that the files of a table have, those of folders left out.
+
+    Attributes:
+        schema: under their names in the table.
+        held: the name and type of each column, by its name in the files; of all, also those of folders.
+        version: at which they are so.
+    """
+
+    schema: pa.Schema
+    held: Mapping[str, tuple[str, str]]
+    version: int
+
+    @property
+    def stored(self) -> Mapping[str, str]:
+        """The names in the files of columns that have another one there."""
+        return {name: held for held, (name, _) in self.held.items() if name != held}
 
 
 @dataclass(frozen=True)
@@ -76,8 +107,8 @@ class DeltaLog:
         found: Mapping[str, Any] = json.loads(self._table().schema().to_json())
         return found
 
-    def schema(self) -> pa.Schema:
-        """Return the columns that its files have, those of folders left out.
+    def columns(self) -> LogColumns:
+        """Return the columns that its files have.
 
         Raises:
             SqlExtError: RUN-067 for a table whose rows are not what its files say.
@@ -87,9 +118,14 @@ class DeltaLog:
         unknown = sorted(set(table.protocol().reader_features or ()) - _HARMLESS)
         if unknown:
             raise self._refused(f"has the feature {unknown[0]}")
+        text = table.schema().to_json()
+        fields = json.loads(text)["fields"]
+        if _maps_within([field["type"] for field in fields]):
+            raise self._refused("has fields of columns under other names in its files")
         # The values of partitions stand in the log alone, not in the files.
         folders = set(table.metadata().partition_columns)
-        return pa.schema([f for f in pa.schema(table.schema().to_arrow()) if f.name not in folders])
+        schema = pa.schema([f for f in pa.schema(table.schema().to_arrow()) if f.name not in folders])
+        return LogColumns(schema, _columns_of(text), int(table.version()))
 
     def files(self, version: int) -> tuple[LogFile, ...]:
         """Return the files at a version, oldest first, then by path.
@@ -118,6 +154,11 @@ class DeltaLog:
         return self._kept_rows(self._at(version))
 
     def _kept_rows(self, table: DeltaTable) -> dict[str, pa.BooleanArray]:
+        features = set(table.protocol().reader_features or ())
+        if _VECTORS not in features:
+            return {}
+        if "typeWidening" in features:
+            raise self._refused("has deletion vectors and type widening at once")
         found = pa.table(table.deletion_vectors()).combine_chunks()
         masks = zip(found["filepath"].to_pylist(), found["selection_vector"], strict=True)
         return {self._place(unquote(path)): mask.values for path, mask in masks}
@@ -139,7 +180,8 @@ class DeltaLog:
         # OPTIMIZE stores the same rows in other files: its actions have a false ``dataChange``.
         adds = [a["add"] for a in actions if "add" in a and a["add"]["dataChange"]]
         removes = any(a["remove"].get("dataChange", True) for a in actions if "remove" in a)
-        return LogCommit(tuple(self._added(a) for a in adds), removes)
+        columns = [_columns_of(a["metaData"]["schemaString"]) for a in actions if "metaData" in a]
+        return LogCommit(tuple(self._added(a) for a in adds), removes, columns[-1] if columns else None)
 
     def require(self, version: int) -> None:
         """Check that a commit is there, or is still to come.
@@ -189,8 +231,29 @@ class DeltaLog:
         return self._below(place)
 
     def _require_plain(self, configuration: Mapping[str, str]) -> None:
-        if configuration.get(_MAPPING, "none") != "none":
+        # By name, the columns of the files have the names that the log says.
+        if configuration.get(_MAPPING, "none") not in ("none", "name"):
             raise self._refused(f"has '{_MAPPING}' = '{configuration[_MAPPING]}'")
 
     def _refused(self, what: str) -> SqlExtError:
         return SqlExtError("RUN-067", f"delta `{self.path}` {what}: no reader of ours follows that", hint=_BY_SPARK)
+
+
+def _columns_of(schema: str) -> dict[str, tuple[str, str]]:
+    found = {}
+    for column in json.loads(schema)["fields"]:
+        name, type_ = column["name"], column["type"]
+        found[column.get("metadata", {}).get(_PHYSICAL, name)] = (name, type_ if isinstance(type_, str) else "nested")
+    return found
+
+
+def _maps_within(found: object) -> bool:
+    """Return whether types, as the log has them, have a field under another name in the files."""
+    if isinstance(found, list):
+        return any(map(_maps_within, found))
+    if not isinstance(found, dict):
+        return False
+    name = found.get("name")
+    return found.get("metadata", {}).get(_PHYSICAL, name) != name or _maps_within(
+        [value for key, value in found.items() if key != "metadata"]
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlext.connectors.base import physical_fields
-from sqlext.connectors.delta.reader.log import DeltaLog
-from sqlext.connectors.delta.reader.versions import DeltaReader, DeltaStart, Tolerance
+from sqlext.connectors.delta.reader.log import DeltaLog, LogColumns
+from sqlext.connectors.delta.reader.versions import DeltaReader, DeltaStart, Tolerance, Watched
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import Unread
@@ -37,12 +37,14 @@ class DeltaTables(FileTables):
         for option in ("startingTimestamp", "versionAsOf", "timestampAsOf", "readChangeFeed", "maxBytesPerTrigger"):
             if table.option(option) is not None:
                 raise Unread(f"option '{option}' is for Delta's own reader")
-        return parquet_decoder(table, needed)
+        # Without columns that are looked at, nothing is to be known of the table yet.
+        return replace(parquet_decoder(table, needed), stored=_stored_names(path_of(table)) if needed else {})
 
     def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> DeltaReader:
         """Return the reader of the table's versions; the table itself remembers what there was."""
         log = log_of(path_of(table))
-        _require_columns(table, log.schema())
+        columns = log.columns()
+        _require_columns(table, columns.schema)
         version = table.option("startingVersion")
         start = (
             DeltaStart(latest=True)
@@ -50,7 +52,9 @@ class DeltaTables(FileTables):
             else DeltaStart(int(version) if version is not None else None)
         )
         tolerance = Tolerance(*(_is_on(table, o) for o in ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")))
-        return DeltaReader(log, decoder, start, tolerance, tasks)
+        declared = {field.name for field in physical_fields(table)}
+        watched = {held: column for held, column in columns.held.items() if column[0] in declared}
+        return DeltaReader(log, decoder, start, tolerance, tasks, Watched(watched, columns.version))
 
     def stored(self, table: Table) -> Sequence[FoundFile]:
         """Return the files of the latest version, without those of which a deletion vector takes rows away."""
@@ -82,7 +86,7 @@ class DeltaTables(FileTables):
         if is_remote(place) and not are_reached():
             raise Unread("its path is a URL, and no Spark session says how it is reached")
         try:
-            found = _schema(place)
+            found = _columns(place).schema
         except FileNotFoundError:  # it may come until it is read
             return
         except SqlExtError as error:
@@ -120,21 +124,31 @@ def log_folder(path: str) -> str:
     return f"{path.rstrip('/')}/_delta_log"
 
 
-def _schema(path: str) -> pa.Schema:
+def _stored_names(path: str) -> Mapping[str, str]:
+    """Return the names that columns have in the files; none where the table cannot be read: who reads it says why."""
+    if is_remote(path) and not are_reached():
+        return {}
+    try:
+        return _columns(path).stored
+    except (FileNotFoundError, SqlExtError):
+        return {}
+
+
+def _columns(path: str) -> LogColumns:
     """Return the columns of a table; raises FileNotFoundError if it is not there."""
     if not is_remote(path):
         # A commit changes the folder's time of modification, and with it the key of the cache.
-        return _local_schema(path, Path(log_folder(path)).stat().st_mtime_ns)
+        return _local_columns(path, Path(log_folder(path)).stat().st_mtime_ns)
     log = log_of(path)
     if not log.access.is_there(log_folder(path)):
         raise FileNotFoundError(path)
-    return log.schema()
+    return log.columns()
 
 
 @lru_cache(maxsize=64)
-def _local_schema(path: str, _changed: int) -> pa.Schema:
+def _local_columns(path: str, _changed: int) -> LogColumns:
     """Return the columns of a table, opened once while its log does not change: a statement asks repeatedly."""
-    return DeltaLog(path).schema()
+    return DeltaLog(path).columns()
 
 
 def _other_clock(own: pa.DataType, field: ReadField) -> bool:

@@ -8,7 +8,7 @@ of that source say otherwise. The table's log is all that is needed to find the 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -91,6 +91,33 @@ class Tolerance:
     skip: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The columns that a query reads, as they were when it opened the table.
+
+    Attributes:
+        columns: name and type of each, by its name in the files.
+        version: at which they were so: what earlier commits did to columns is in them.
+    """
+
+    columns: Mapping[str, tuple[str, str]]
+    version: int
+
+    def change(self, version: int, columns: Mapping[str, tuple[str, str]] | None) -> str | None:
+        """Return what a commit does to the first of them that it changes, None where it changes none."""
+        if columns is None or version <= self.version:
+            return None
+        for held, (name, type_) in self.columns.items():
+            now, now_type = columns.get(held, (None, ""))
+            if now is None:
+                return f"drops column `{name}`"
+            if now != name:
+                return f"gives column `{name}` the name `{now}`"
+            if now_type != type_:
+                return f"gives column `{name}` another type"
+        return None
+
+
 @dataclass(frozen=True)
 class DeltaReader:
     """The ``SplitReader`` of a Delta table.
@@ -101,6 +128,7 @@ class DeltaReader:
         start: where a new query begins.
         tolerance: of commits that take rows away.
         tasks: into how many slices a micro-batch is cut, if it is large enough.
+        watched: the columns that are read; a later commit that changes one of them ends the query.
     """
 
     log: DeltaLog
@@ -108,6 +136,7 @@ class DeltaReader:
     start: DeltaStart = DeltaStart()
     tolerance: Tolerance = Tolerance()
     tasks: int = 2
+    watched: Watched | None = None
     _known: dict[DeltaPosition, tuple[LogFile, ...]] = field(default_factory=dict, compare=False, repr=False)
     _begun: list[DeltaPosition] = field(default_factory=list, compare=False, repr=False)
 
@@ -217,8 +246,18 @@ class DeltaReader:
             self._known[place] = files
         return self._known[place]
 
+    def _require_columns(self, version: int, change: str | None) -> None:
+        if change is not None:
+            raise SqlExtError(
+                "RUN-082",
+                f"version {version} of delta `{self.log.path}` {change}, while the query reads it",
+                hint="start the query again: it takes the columns as they are then, or says which one does not fit",
+            )
+
     def _committed(self, version: int) -> tuple[LogFile, ...] | None:
         commit, may = self.log.commit(version), self.tolerance
+        if commit is not None and self.watched is not None:
+            self._require_columns(version, self.watched.change(version, commit.columns))
         if commit is None or not commit.removes:
             return commit.added if commit is not None else None
         if may.skip:

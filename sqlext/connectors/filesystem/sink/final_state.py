@@ -8,13 +8,13 @@ number is the folder's name. Of a changelog, whose rows have no key, the rows th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.filesystem.sink.part_files import FileSink
 from sqlext.connectors.filesystem.sink.places import STAGING
-from sqlext.connectors.spec import WriteSpec
+from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Foreseen, Sink, SinkContext
@@ -55,7 +55,7 @@ class FinalStateSink(Sink):
         """Refuse what the target does."""
         self.target.require(spark)
 
-    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+    def foreseen(self, coming: Sequence[Alteration] = ()) -> Foreseen:
         """Return what becomes of the target; see ``Sink.foreseen``."""
         return self.target.foreseen(coming)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
 from sqlext.connectors.filesystem.table import DEFAULT_PARTITION
 from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
-from sqlext.connectors.spec import WriteSpec
+from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.locations import on_disk
 from sqlext.quoting import identifier
@@ -56,7 +56,7 @@ class FileSink(Sink):
         """Refuse a mode or a place in which it cannot write."""
         self.require_writable()
 
-    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+    def foreseen(self, coming: Sequence[Alteration] = ()) -> Foreseen:
         """Return whether the folder is made; see ``Sink.foreseen``."""
         self.require_writable()
         return Foreseen(created=not FileAccess(self.settings).is_there(on_disk(self.path)))
