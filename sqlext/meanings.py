@@ -149,6 +149,7 @@ _TABLES: Mapping[str, str] = {
     "skipChangeCommits": "Commits that change or delete rows are passed over.",
     "socket.timeout": "How long an answer may take.",
     "source.monitor-interval": "How often new files are looked for; with it the table never ends.",
+    "source.path.empty-if-not-exists": "A folder that is not there yet is read as an empty one.",
     "source.path.regex-pattern": "The files that are read.",
     "source.report-statistics": "Whether statistics of the files are used.",
     "sqlext.bad-rows": _SETTINGS["sqlext.bad-rows"],

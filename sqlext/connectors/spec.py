@@ -70,6 +70,7 @@ class ReadSpec:
         faults: where rows that cannot be decoded are taken out and counted, then filtered; None: they fail, if there
             are some.
         avro: whether it needs Spark's package spark-avro.
+        may_be_missing: whether a path at which nothing lies has no rows yet.
     """
 
     format: str
@@ -90,6 +91,7 @@ class ReadSpec:
     frame: str | None = None
     faults: Faults | None = None
     avro: bool = False
+    may_be_missing: bool = False
 
     @property
     def is_projection_only(self) -> bool:

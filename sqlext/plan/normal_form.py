@@ -28,6 +28,7 @@ _WRITTEN = {Call: frozenset({"name", "bare"}), Cast: frozenset({"operator"})}
 NOT_COMPARED = frozenset(
     {
         "source.monitor-interval",
+        "source.path.empty-if-not-exists",
         "maxFilesPerTrigger",
         "maxBytesPerTrigger",
         "maxOffsetsPerTrigger",

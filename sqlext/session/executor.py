@@ -78,7 +78,7 @@ from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.reading.views import Opened, open_script
 from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
-from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
+from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, source_settings, spark_settings
 from sqlext.spark.tables import spark_columns
 from sqlext.spark.workers.ready import require_folder, require_python
 from sqlext.stores.opening import remove_all
@@ -463,9 +463,9 @@ class SparkHandler:
 
     def settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
         """Return a block in which Spark has the settings that scripts are opened and started under."""
-        kept = CASE_SENSITIVE if env.mode == "flink" else ()
+        kept = CASE_SENSITIVE if env.mode == "flink" else frozenset[str]()
         wanted = self.options.rules.settable(query_settings(env.zone, scripts))
-        return spark_settings(self.spark_session, wanted, kept)
+        return spark_settings(self.spark_session, wanted, kept | source_settings(scripts).keys())
 
 
 def _targets(name: str, script: SparkScript) -> tuple[str, ...]:

@@ -31,15 +31,22 @@ _NEW_LOCK = threading.Lock()
 
 def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:
     """Return the settings that scripts run under; those of the state store only if one has an operator of ours."""
-    settings = {**_ALWAYS, "spark.sql.session.timeZone": zone}
-    for source in (source for script in scripts for source in script.sources):
-        if source.streaming and not source.own:
-            settings |= dict(connector_of(source.table).stream_settings)
+    scripts = tuple(scripts)
+    settings = {**_ALWAYS, "spark.sql.session.timeZone": zone, **source_settings(scripts)}
     if any(isinstance(step, OperatorView) for script in scripts for step in script.steps):
         from sqlext_udfs.spark import STATE_STORE_SETTINGS
 
         settings |= STATE_STORE_SETTINGS
     return settings
+
+
+def source_settings(scripts: Iterable[SparkScript]) -> dict[str, str]:
+    """Return the settings under which Spark reads the streams of scripts.
+
+    They stay set: Delta's source asks the session that it was made in when its first micro-batch comes.
+    """
+    read = (source for script in scripts for source in script.sources if source.streaming and not source.own)
+    return {key: value for source in read for key, value in connector_of(source.table).stream_settings}
 
 
 #: Stays set in flink mode: Spark's file source asks the session that it was made in, at every micro-batch, whether

@@ -50,12 +50,16 @@ FORMATS: dict[str, Format] = {**TEXT_FORMATS, PARQUET.name: PARQUET, ORC.name: O
 #: Folder of rows whose partition value is NULL or empty, Flink's name.
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
 
+#: A folder that is not there yet is read as an empty one.
+MAY_BE_MISSING = "source.path.empty-if-not-exists"
+
 _RULES = Rules(
     {
         "path": any_text,
         "format": any_text,
         "sqlext.source": one_of("auto", "arrow", "spark"),
         "source.path.regex-pattern": pattern,
+        MAY_BE_MISSING: boolean,
         "maxFilesPerTrigger": positive,
         "source.monitor-interval": duration,
         "source.report-statistics": one_of("NONE", "ALL"),
@@ -130,6 +134,10 @@ class Filesystem(Connector):
         # As Spark does (ALL_PARTITION_COLUMNS_NOT_ALLOWED): files would have no column.
         if len(table.partitioned_by) == len(table.columns):
             raise OptionError("OPT-008", f"every column of `{table.name.name}` is a partition column")
+        # Spark finds out at the start which of a folder's names are values.
+        if table.partitioned_by and may_be_missing(table):
+            message = f"{self.owner} with PARTITIONED BY needs a folder that is there"
+            raise OptionError("OPT-005", message, option=MAY_BE_MISSING, hint="create the folder")
 
     def bounded(self, table: Table) -> bool:
         """Return whether the folder is read once: no ``source.monitor-interval``."""
@@ -236,6 +244,7 @@ class Filesystem(Connector):
             filters=_path_filter(options),
             bounded=self.bounded(table),
             file_metadata=bool(metadata_columns(table)) or "source.path.regex-pattern" in options,
+            may_be_missing=may_be_missing(table),
         )
 
     def require_written_here(self, table: Table) -> None:
@@ -289,3 +298,8 @@ def _metadata_value(table: Table, column: Column, zone: str) -> str:
     declared = declared_type(column)
     value = expression if own == declared else f"CAST({expression} AS {declared.spark()})"
     return wall_to_instant(value, zone) if is_instant(table, column) else value
+
+
+def may_be_missing(table: Table) -> bool:
+    """Return whether a folder that is not there is an empty one."""
+    return (table.option(MAY_BE_MISSING) or "false").strip().lower() == "true"

@@ -19,9 +19,14 @@ from sqlext.spark.packages import package_hint, require_avro
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
 _GLOB = re.compile(r"([{}\[\]*?\\])")
 _NO_PACKAGE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
+#: The column that Spark's file sources have beside the declared ones, as far as we use it.
+_METADATA = (
+    "_metadata STRUCT<file_path: STRING, file_name: STRING, file_size: BIGINT, file_modification_time: TIMESTAMP>"
+)
 _MISSING = ("PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_SCHEMA_NOT_SET")
 
 
@@ -40,7 +45,7 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
         if spec.table is not None:
             raw = reader.table(spec.table)
         else:
-            raw = reader.load(_literal_path(spec.path)) if spec.path is not None else reader.load()
+            raw = _loaded(reader, spec) if spec.path is not None else reader.load()
         return _project(spark, raw, spec)
     except SqlExtError:
         raise
@@ -79,7 +84,31 @@ def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
         reader = reader.schema(_ddl(spec))
     if spec.table is not None:
         return reader.table(spec.table)
-    return reader.load(_literal_path(spec.path)) if spec.path is not None else reader.load()
+    if spec.path is None:
+        return reader.load()
+    try:
+        return reader.load(_literal_path(spec.path))
+    except Exception as error:
+        if not (spec.may_be_missing and _is_missing(error)):
+            raise
+        return spark.createDataFrame([], f"{_ddl(spec)}, {_METADATA}")
+
+
+def _loaded(reader: DataStreamReader, spec: ReadSpec) -> DataFrame:
+    """Return a stream of the files at a path."""
+    path = _literal_path(spec.path or "")
+    try:
+        return reader.load(path)
+    except Exception as error:
+        if not (spec.may_be_missing and _is_missing(error)):
+            raise
+        # Spark asks for a path at the start, and not for what a pattern means: it looks for that at each micro-batch.
+        # `{,}` stands for nothing.
+        return reader.load(f"{path.rstrip('/')}{{,}}")
+
+
+def _is_missing(error: Exception) -> bool:
+    return any(m in str(error) for m in _MISSING)
 
 
 def _project(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
@@ -187,7 +216,7 @@ def refusal(error: Exception, spec: ReadSpec, kind: str, version: str) -> SqlExt
     A missing source class is no AnalysisException, but Java's own.
     """
     text = str(error)
-    if any(m in text for m in _MISSING):
+    if _is_missing(error):
         return OptionError("OPT-009", f"{_place(spec)} does not exist", option="path", hint=near(spec.path))
     if any(m in text for m in _NO_PACKAGE):
         message = f"Spark has no data source '{spec.format}' here"

@@ -191,6 +191,10 @@ def test_columns_a_connector_cannot_hold() -> None:
         with pytest.raises(OptionError) as raised:
             connector_of(definition).validate(definition, "source")
         assert raised.value.code == "OPT-008"
+    options = FILES | {"source.path.empty-if-not-exists": "true"}
+    definition = table(K | {"d": STRING}, options, partitioned_by=("d",))
+    with pytest.raises(OptionError, match="needs a folder that is there"):
+        connector_of(definition).validate(definition, "source")
 
 
 @pytest.mark.parametrize(

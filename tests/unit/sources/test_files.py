@@ -42,6 +42,18 @@ def _read(reader: FolderReader, start: int, end: int) -> list[int]:
     return [v for p in pieces for b in reader.read(p) for v in b.column(0).to_pylist()]
 
 
+def test_a_folder_that_comes_later(tmp_path: Path) -> None:
+    place = str(tmp_path / "later")
+    reader = FolderReader(place, Location.of(tmp_path / "log"), _DECODER, may_be_missing=True)
+    assert reader.latest(reader.initial(), None) == reader.initial()
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "a").write_text("7\n")
+    end = reader.latest(reader.initial(), None)[SPLIT]
+    assert _read(reader, 0, end) == [7]
+    with pytest.raises(FileNotFoundError):
+        listed(str(tmp_path / "never"), None)
+
+
 def test_files_come_by_age_and_stay_in_that_order(tmp_path: Path) -> None:
     reader = _reader(tmp_path)
     _put(tmp_path, "b", "2\n", 200)

@@ -33,6 +33,7 @@ class FolderReader:
         pattern: a regular expression that paths must match as a whole.
         tasks: into how many slices a micro-batch is cut, if it is large enough.
         access: opens the files.
+        may_be_missing: whether the folder may come later.
     """
 
     path: str
@@ -41,6 +42,7 @@ class FolderReader:
     pattern: str | None = None
     tasks: int = 2
     access: FileAccess = LOCAL
+    may_be_missing: bool = False
     _opened: list[FileLog] = field(default_factory=list, compare=False, repr=False)
 
     def initial(self) -> Offset:
@@ -51,7 +53,8 @@ class FolderReader:
         """Admit what has come, and return how far the limit lets a micro-batch go."""
         log = self._log()
         # Written before the offset is: after a crash the same numbers mean the same files.
-        log.append([f for f in listed(self.path, self.pattern, self.access) if f.path not in log])
+        there = listed(self.path, self.pattern, self.access, may_be_missing=self.may_be_missing)
+        log.append([f for f in there if f.path not in log])
         return {SPLIT: start[SPLIT] + admitted(limit, log.between(start[SPLIT], len(log)))}
 
     def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
@@ -76,7 +79,9 @@ class FolderReader:
         return self._opened[0]
 
 
-def listed(path: str, pattern: str | None, access: FileAccess = LOCAL) -> list[FoundFile]:
+def listed(
+    path: str, pattern: str | None, access: FileAccess = LOCAL, *, may_be_missing: bool = False
+) -> list[FoundFile]:
     """Return the files of a folder and of the folders in it (or the one file), oldest first, then by path.
 
     These are the files that Spark's own source reads. Hidden ones are left out: names that begin with ``.`` or ``_``,
@@ -86,7 +91,10 @@ def listed(path: str, pattern: str | None, access: FileAccess = LOCAL) -> list[F
         path: absolute, or a URL.
         pattern: a regular expression that a whole path must match, of a URL that behind the bucket; None for all.
         access: opens the files.
+        may_be_missing: whether a folder that is not there has no files; else that is an error.
     """
+    if may_be_missing and not access.is_there(path):
+        return []
     matches = re.compile(pattern).fullmatch if pattern else None
     there = _objects(path, access) if is_remote(path) else _walk(path)
     found = [f for f in there if matches is None or matches(_AUTHORITY.sub("", f.path))]

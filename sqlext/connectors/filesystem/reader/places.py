@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from sqlext.connectors.filesystem.reader.folder import listed
 from sqlext.connectors.filesystem.reader.tables import READER
 from sqlext.connectors.places import Backlog, ReadPlace
-from sqlext.sources.file_tables import path_of
-from sqlext.stores.files import file_access
 from sqlext_catalog.model import Table
 
 
@@ -16,8 +13,7 @@ class FolderPlaces:
     def backlog(self, table: Table, place: ReadPlace | None) -> Backlog:
         """Return the files that are new; see ``TablePlaces.backlog``."""
         READER.require_there(table)
-        path = path_of(table)
-        there = listed(path, table.option("source.path.regex-pattern"), file_access(path))
+        there = READER.stored(table)
         taken = place.taken if place is not None else frozenset()
         new = [file for file in there if file.path not in taken]
         through = len(there) - len(new)

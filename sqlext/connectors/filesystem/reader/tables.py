@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlext.connectors.base import metadata_columns
 from sqlext.connectors.filesystem.reader.folder import FolderReader, listed
+from sqlext.connectors.filesystem.table import may_be_missing
 from sqlext.connectors.options import bad_rows_policy
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.sources.decoding.json_decoder import JsonDecoder
@@ -32,16 +33,18 @@ class FolderTables(FileTables):
     def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> FolderReader:
         """Return the reader of the table's folder."""
         path, pattern = path_of(table), table.option("source.path.regex-pattern")
-        return FolderReader(path, state, decoder, pattern, tasks, file_access(path))
+        return FolderReader(path, state, decoder, pattern, tasks, file_access(path), may_be_missing(table))
 
     def stored(self, table: Table) -> Sequence[FoundFile]:
         """Return the files of the folder; see ``FileTables.stored``."""
         path = path_of(table)
-        return listed(path, table.option("source.path.regex-pattern"), file_access(path))
+        pattern = table.option("source.path.regex-pattern")
+        return listed(path, pattern, file_access(path), may_be_missing=may_be_missing(table))
 
     def require_there(self, table: Table) -> None:
-        """Check that the folder is there."""
-        require_path(path_of(table), f"`{path_of(table)}`")
+        """Check that the folder is there, or may come later."""
+        if not may_be_missing(table):
+            require_path(path_of(table), f"`{path_of(table)}`")
 
     def why_not(self, table: Table) -> str:
         """Return why neither columns nor lines are read, empty if they are."""
