@@ -29,6 +29,7 @@ ALTER TABLE theirs MODIFY (w BIGINT);
 """
 
 
+@pytest.mark.costly
 def test_queries_of_both_readers_go_on_behind_columns_that_changed(workspace: Workspace) -> None:
     workspace.run(_TABLES, "INSERT INTO sold VALUES ('a', 1, 'x');")
     workspace.run(_COPIES.format("k"))
@@ -49,6 +50,7 @@ def test_queries_of_both_readers_go_on_behind_columns_that_changed(workspace: Wo
     assert sorted(read) == [("a", 1), ("b", 2), ("c", 3000000000)]
 
 
+@pytest.mark.costly
 def test_the_same_statement_makes_good_what_broke_off(workspace: Workspace) -> None:
     """The Delta table is changed already, and the catalog is not."""
     workspace.run(_TABLES, "INSERT INTO sold VALUES ('a', 1, 'x');")

@@ -20,6 +20,7 @@ SELECT COUNT(*) FROM later;
 """
 
 
+@pytest.mark.costly
 def test_a_folder_that_comes_later(workspace: Workspace) -> None:
     workspace.run(_TABLES.replace("{0}", "true"))
     for reader in ("arrow", "spark"):
@@ -32,6 +33,7 @@ def test_a_folder_that_comes_later(workspace: Workspace) -> None:
     assert workspace.delta("seen") == [("a", "1")] * 2
 
 
+@pytest.mark.costly
 def test_without_the_option_it_is_an_error(workspace: Workspace) -> None:
     workspace.run(_TABLES.replace("{0}", "false"))
     for reader in ("arrow", "spark"):

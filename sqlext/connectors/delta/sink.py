@@ -127,8 +127,7 @@ class DeltaSink(Sink):
         """Change the columns of the table, if it is there; a feature that they need is switched on first."""
         existing = self._existing_schema(spark)
         if existing is not None:
-            types = {x.name: x.dataType.simpleString() for x in existing.fields}
-            self._change(spark, column_changes(alteration, types))
+            self._change(spark, column_changes(alteration, _types(existing)))
 
     def _change(self, spark: SparkSession, changes: ColumnChanges) -> None:
         detail = spark.sql(f"DESCRIBE DETAIL {self._target}").select("properties").collect()

@@ -195,6 +195,9 @@ class Planner(DryRun):
             places = connector_of(table).table_places()
             if name in self.written:
                 yield ReadPlan(name, f"with what `{self.written[name]}` writes before")
+            elif name in self.coming:
+                # Its log has the columns of before.
+                yield ReadPlan(name, "how much is not known, since its columns are altered before")
             elif places is not None:
                 try:
                     found = places.backlog(table, place)
