@@ -7,6 +7,8 @@ field that a later version adds changes nothing for earlier queries.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
@@ -58,14 +60,40 @@ def expression_form(expr: Expr | GroupingSets | None, scope: Scope) -> Any:
     return value_form(expr, scope)
 
 
+#: Whether columns stand as their names instead of their places.
+_BY_NAME: ContextVar[bool] = ContextVar("columns by name", default=False)
+
+
+@contextmanager
+def columns_by_name() -> Iterator[None]:
+    """Let normal forms have the names of columns in the block: columns that nobody reads then count for nothing."""
+    token = _BY_NAME.set(True)
+    try:
+        yield
+    finally:
+        _BY_NAME.reset(token)
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Yield each name and text in a part of a plan: among them are the names of all columns that it reads."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from names_in(one)
+    elif is_dataclass(value) and not isinstance(value, (type, Span, Scope, Table)):
+        for field in fields(value):
+            yield from names_in(getattr(value, field.name))
+
+
 def column_form(column: PlanColumn | str, columns: Sequence[PlanColumn]) -> int | str:
     """Return a column (or the one held in a physical column) as its place among others, its name if it is none."""
     for place, other in enumerate(columns):
         if isinstance(column, str):
             if other.physical == column:
-                return place
+                return column if _BY_NAME.get() else place
         elif (other.physical, other.part) == (column.physical, column.part):
-            return place
+            return f"{column.physical} {column.part}" if _BY_NAME.get() else place
     return column if isinstance(column, str) else column.name
 
 

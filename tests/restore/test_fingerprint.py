@@ -112,6 +112,41 @@ def test_a_later_version_takes_it_for_the_same() -> None:
     assert changes(stored, prints(SCRIPT)) == []
 
 
+OF_DELTA = """
+CREATE TABLE sold (k STRING, note STRING, v INT, twice AS v * 2, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'delta', 'path' = '/in', 'scan.mode' = 'streaming');
+CREATE TABLE sums (k STRING, s INT) WITH ('connector' = 'delta', 'path' = '/out');
+"""
+COPIED = "INSERT INTO sums SELECT k, v FROM (SELECT k, v, twice FROM sold) WHERE twice > 2;"
+UNREAD = {
+    "dropped": ("note STRING, ", ""),
+    "added": ("k STRING, note", "k STRING, more INT, note"),
+    "added last": ("ts TIMESTAMP(3), WATERMARK", "ts TIMESTAMP(3), more INT, WATERMARK"),
+    "another type": ("note STRING", "note INT"),
+    "another name": ("note STRING", "remark STRING"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), UNREAD.values(), ids=UNREAD)
+def test_columns_of_a_delta_table_that_a_query_without_state_does_not_read(old: str, new: str) -> None:
+    assert old in OF_DELTA
+    assert changes(prints(OF_DELTA + COPIED), prints(OF_DELTA.replace(old, new) + COPIED)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "query"),
+    [
+        ("v INT", "v BIGINT", COPIED),
+        ("k STRING, note STRING", "note STRING, k INT", COPIED),
+        ("v * 2", "v * 3", COPIED),
+        ("note STRING, ", "", "INSERT INTO sums SELECT DISTINCT k, v FROM sold;"),  # it has state
+    ],
+)
+def test_columns_that_count(old: str, new: str, query: str) -> None:
+    wider = OF_DELTA.replace("s INT", "s BIGINT")
+    assert changes(prints(wider + query), prints(wider.replace(old, new) + query))
+
+
 def test_secrets_are_not_in_it() -> None:
     secret = (
         SCRIPT.replace("CREATE TABLE names", "CREATE TEMPORARY TABLE names")

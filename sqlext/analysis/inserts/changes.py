@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlext.analysis.inserts.fingerprint import ADDED_LATER, AGGREGATES, GROUPED, Fingerprint
+from sqlext.analysis.inserts.fingerprint import ADDED_LATER, AGGREGATES, GROUPED, READ, Fingerprint
 from sqlext.plan.normal_form import NOT_COMPARED
 
 _OPTION = re.compile(r" option '(.+)'$")
@@ -38,6 +38,8 @@ _LATE_TABLE = "late table option "
 _OF_ROWS = ("largest rowtime", "table of bad rows", "table of dead letters")
 #: Parts above the rows that are grouped.
 _ABOVE = ("SELECT", "HAVING", "WHERE", "steps", "sink columns", "inserted columns", AGGREGATES)
+#: Parts that have columns as their places.
+_OF_COLUMNS = ("source columns", "SELECT", "WHERE", "inserted columns", "watermark", "computed column ")
 _END, _BEATS = "end of input", "heartbeats"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
@@ -83,6 +85,8 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         a, b = old.get(part, _MISSING), new.get(part, _MISSING)
         if a[1] != b[1] and _is_compared(part) and not (part not in old and _base(part) in ADDED_LATER):
             found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
+    if READ in old and READ in new and old[READ][1] == new[READ][1]:
+        found = [c for c in found if not c.part.startswith(_OF_COLUMNS)]
     if _only_above(found, old, new):
         found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
@@ -98,7 +102,7 @@ def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> 
 
 
 def _is_compared(part: str) -> bool:
-    if part == GROUPED:  # a summary of other parts, some of which a checkpoint bears
+    if part in (GROUPED, READ):  # summaries of other parts, some of which a checkpoint bears
         return False
     option = _OPTION.search(_base(part))
     return option is None or option[1] not in NOT_COMPARED

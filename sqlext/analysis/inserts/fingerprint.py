@@ -9,16 +9,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.connectors.base import written_columns
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
+from sqlext.plan.normal_form import (
+    column_form,
+    columns_by_name,
+    condition_parts,
+    expression_form,
+    names_in,
+    option_parts,
+    value_form,
+)
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.unnest import Unnested
 
@@ -31,10 +41,15 @@ STATE_LAYOUT = 1
 GROUPED = "rows that are grouped"
 #: A part for the aggregates that this operator keeps.
 AGGREGATES = "aggregates in state"
+#: A part for all that reads columns, by their names: it stays while columns come and go that the query does not read.
+READ = "columns that are read"
 #: Of the parts of a grouping: what is made of its groups.
 _OF_AGGREGATES = ("SELECT", "HAVING")
+_SOURCE_COLUMNS = "source columns"
 #: Parts that the first versions did not have: nothing is known of them where they are not there.
-ADDED_LATER = frozenset({"rowtime", "pace of the watermark", "largest rowtime", "state buckets", GROUPED, AGGREGATES})
+ADDED_LATER = frozenset(
+    {"rowtime", "pace of the watermark", "largest rowtime", "state buckets", GROUPED, AGGREGATES, READ}
+)
 _SHOWN = 160
 
 
@@ -54,7 +69,7 @@ def fingerprint(insert: BoundInsert, zone: str, mode: str, end: str) -> Fingerpr
     _add_sink(parts, insert)
     _add_node(parts, insert.plan)
     parts.add("steps", _shape(insert.plan))
-    return parts.found
+    return {**parts.found, **_read(insert)}
 
 
 def grouped(plan: nodes.PlanNode) -> Fingerprint:
@@ -73,6 +88,33 @@ def grouped(plan: nodes.PlanNode) -> Fingerprint:
     _add_node(parts, node.input)
     parts.add("steps", _shape(node.input))
     return {GROUPED: ("as the query below the aggregates says", digest(parts.found))}
+
+
+def _read(insert: BoundInsert) -> Fingerprint:
+    """Return a part for what a query without state reads of tables whose columns are found by name; empty of others.
+
+    State may have rows whole, with all their columns.
+    """
+    steps = list(walk(insert.plan))
+    if not all(isinstance(step, _READ_BY_NAME) for step in steps):
+        return {}
+    parts, read = _Parts(), {name.casefold() for step in steps for name in _names_in(step)}
+    with columns_by_name():
+        _add_sink(parts, insert)
+        _add_node(parts, insert.plan)
+    for scan in (step for step in steps if isinstance(step, nodes.Scan)):
+        if not connector_of(scan.table).can_alter:
+            return {}
+        columns = [c for c in scan.table.columns if c.name.casefold() in read and c.kind != "computed"]
+        parts.add("read", "", sorted((c.name, c.type.flink() if c.type else "", c.metadata_key) for c in columns))
+    found = {name: part for name, part in parts.found.items() if not name.startswith(_SOURCE_COLUMNS)}
+    return {READ: ("as the other parts say", digest(found))}
+
+
+def _names_in(step: nodes.PlanNode) -> Iterator[str]:
+    """Yield the names in what a step does, apart from those of the steps below it and of the columns that it has."""
+    own = (getattr(step, field.name) for field in fields(step) if field.name != "columns")
+    yield from (name for value in own if not isinstance(value, nodes.PlanNode) for name in names_in(value))
 
 
 def digest(prints: Fingerprint) -> str:
@@ -156,7 +198,7 @@ def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
     )
     keys = [c.metadata_key for c in physical]
     names = ", ".join(texts)
-    parts.add("source columns", names, (names, keys, table.partitioned_by))
+    parts.add(_SOURCE_COLUMNS, names, (names, keys, table.partitioned_by))
     for output in node.computed:
         if output.expr is not None:
             parts.add(
@@ -210,6 +252,8 @@ def _add_changelog(parts: _Parts, node: ToChangelog | FromChangelog) -> None:
     parts.add(f"{node.step} of", codes, (column_form(node.op, node.input.columns), node.codes))
 
 
+#: Steps without state: where there are no others, only what is read and what becomes of it counts.
+_READ_BY_NAME = (nodes.Scan, nodes.Aliased, nodes.Project)
 _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Scan: _add_scan,
     nodes.AssignWindows: lambda parts, node: parts.add(*node.window_part()),

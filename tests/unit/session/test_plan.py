@@ -253,6 +253,24 @@ def test_versions_that_are_new(by: str, folder: Path) -> None:
     assert (query.outcome, read.begins, read.files, read.rows) == ("goes on", "with version 1", 2, 3)
 
 
+def test_a_source_whose_unread_columns_come_and_go(folder: Path) -> None:
+    text = f"""SET 'sqlext.bounded' = 'catch-up';
+CREATE TABLE sold (k STRING, note STRING, n INT) WITH ('connector' = 'delta', 'path' = '{folder}/delta');
+CREATE TABLE per_k (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '{folder}/per_k');
+"""
+    query = "INSERT INTO per_k SELECT k, n FROM sold WHERE n > 1;"
+    write_deltalake(folder / "delta", pa.table({"k": ["a"], "note": ["x"], "n": pa.array([1], pa.int32())}))
+    assert started(text + query, folder) == ["begins"]
+    caught_up(folder, {"versions": DeltaPosition(1, True, 0).number})
+    head = "SET 'sqlext.bounded' = 'catch-up';"
+    altered = f"{head} ALTER TABLE sold DROP note; ALTER TABLE sold ADD (more INT FIRST);"
+    (goes_on,) = planned(altered + query, folder).queries
+    assert (said(goes_on), goes_on.notes) == ("goes on", ())
+    assert str(goes_on.reads[0]).endswith("since its columns are altered before")
+    (changed,) = planned(f"{head} ALTER TABLE sold MODIFY (n BIGINT); {query}", folder).queries
+    assert said(changed) == "RUN-020"
+
+
 def test_a_table_that_was_made_anew(folder: Path) -> None:
     source = folder / "delta"
     text = tables(folder, "delta", "").replace("/in", "/delta") + CATCH_UP + COUNTS
