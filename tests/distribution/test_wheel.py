@@ -69,19 +69,36 @@ def test_both_archives_hold_every_package(built: Path) -> None:
         assert {f"{there}{name.removeprefix(files)}" for name in listed} - packed == set()
 
 
-@pytest.mark.slow
-def test_the_wheel_runs_the_script_of_the_readme(built: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of programs of a bare environment with the wheel."""
     [wheel] = built.glob("*.whl")
-    python = tmp_path / "bare" / "bin" / "python"
-    run(sys.executable, "-m", "venv", str(tmp_path / "bare"))
-    pip = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run(*pip, "--constraint", str(ROOT / "constraints.txt"), f"{wheel}[local]")
-    work = tmp_path / "work"
-    shown = {b.language: b.text for b in reversed(list(blocks((ROOT / "README.md").read_text("utf-8"))))}
-    (work / "data" / "orders").mkdir(parents=True)
-    (work / "data" / "orders" / "1.json").write_text(shown["json"], "utf-8")
-    (work / "orders.sql").write_text(shown["sql"], "utf-8")
-    command, *result = shown["console"].splitlines()
+    programs = tmp_path_factory.mktemp("bare") / "bin"
+    run(sys.executable, "-m", "venv", str(programs.parent))
+    pip = (str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(*pip, "--constraint", str(ROOT / "constraints.txt"), f"{wheel}[local,shell]")
+    return programs
+
+
+#: What README shows: its files, its command and the rows.
+SHOWN = {b.language: b.text for b in reversed(list(blocks((ROOT / "README.md").read_text("utf-8"))))}
+
+
+def shown_rows(bare: Path, work: Path, *more: str) -> None:
+    """Run README's command on the files that ``sqlext init`` writes; they and the rows must be those of the page."""
+    run(str(bare / "sqlext"), "init", str(work))
+    assert (work / "data" / "orders" / "1.json").read_text("utf-8") == SHOWN["json"]
+    assert (work / "orders.sql").read_text("utf-8") == SHOWN["sql"]
+    command, *result = SHOWN["console"].splitlines()
     program, *arguments = command.removeprefix("$ ").split()
-    printed = run(str(python.parent / program), *arguments, cwd=work)
+    printed = run(str(bare / program), *arguments, *more, cwd=work)
     assert [line for line in result if line not in printed] == []
+
+
+def test_small_files_need_no_spark(bare: Path, tmp_path: Path) -> None:
+    shown_rows(bare, tmp_path / "work", "--conf", "sqlext.engine=auto")
+
+
+@pytest.mark.slow
+def test_the_wheel_runs_the_script_of_the_readme(bare: Path, tmp_path: Path) -> None:
+    shown_rows(bare, tmp_path / "work")
