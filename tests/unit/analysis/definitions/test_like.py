@@ -70,7 +70,7 @@ def test_overwriting(base: Definitions) -> None:
 @pytest.mark.parametrize(
     ("statement", "code", "at"),
     [
-        ("CREATE TABLE e LIKE nope", "NAME-002", "LIKE"),
+        ("CREATE TABLE e LIKE nope", "NAME-002", "nope"),
         ("CREATE TABLE e LIKE w", "DDL-010", "LIKE"),
         ("CREATE TABLE e (v BIGINT) LIKE b", "DDL-011", "v BIGINT"),
         ("CREATE TABLE e (twice INT) LIKE b", "DDL-011", "twice"),
