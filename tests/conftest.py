@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 CORES = 2
 SAMPLE = 4
 #: Into how many parts the tests with Spark, and other slow ones, are cut; a usual run takes one of them.
-PARTS = 4
+PARTS = 8
 # Of a JVM that runs small jobs: its second compiler and a concurrent collector take half of the processor's time there.
 # Spark's launcher hands it to each Spark that a test starts, in this process or another.
 # Without its second compiler the JVM has a code cache of 48 MB, which it clears again and again.
@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         type=_part,
         default=0,
-        help=f"which of {PARTS} parts of the slow tests runs: each in turn, file by file (default: 0)",
+        help=f"which of {PARTS} parts of the slow tests runs: each in turn, folder by folder (default: 0)",
     )
     parser.addoption(
         "--all",
@@ -126,15 +126,16 @@ def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def _group(item: pytest.Item, part: int) -> tuple[str, int, int]:
-    """Return what a test is counted with, of how many one runs, and which: of a sampled function, or of a file."""
+    """Return what a test is counted with, of how many one runs, and which: of a sampled function, or of a folder."""
     sampled = item.get_closest_marker("sampled")
     if sampled is not None:
-        return item.nodeid.partition("[")[0], sampled.args[0] if sampled.args else SAMPLE, 0
+        one_of = sampled.args[0] if sampled.args else SAMPLE
+        return item.nodeid.partition("[")[0], one_of, part % one_of
     fixtures = getattr(item, "fixturenames", ())
     takes_long = "spark" in fixtures or item.get_closest_marker("slow") is not None
     # Recorded cases are sampled one by one: what is refused needs no query of Spark.
     in_parts = takes_long and "case" not in fixtures
-    return (str(item.path), PARTS, part) if in_parts else (item.nodeid, 1, 0)
+    return (str(item.path.parent), PARTS, part) if in_parts else (item.nodeid, 1, 0)
 
 
 @pytest.fixture(scope="session")

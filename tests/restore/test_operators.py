@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from tests.stepped_queries import SteppedQuery, run_together
 from .operator_job import MOVES, OPERATORS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 _REPOSITORY = Path(__file__).parents[2]
@@ -30,21 +33,26 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, SteppedQuery]:
-    """Run all queries without a stop."""
+def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], SteppedQuery]:
+    """Return how to run a query without a stop. It runs once, when the first test asks for it."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    queries = {name: SteppedQuery(spark, folder / name, o.script, MOVES) for name, o in OPERATORS.items()}
-    run_together(list(queries.values()))
-    return queries
+
+    @cache
+    def run(name: str) -> SteppedQuery:
+        query = SteppedQuery(spark, folder / name, OPERATORS[name].script, MOVES)
+        run_together([query])
+        return query
+
+    return run
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_stopped_and_restarted_with_other_partitions(
-    spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_path: Path, name: str
+    spark: SparkSession, undisturbed: Callable[[str], SteppedQuery], tmp_path: Path, name: str
 ) -> None:
-    whole = undisturbed[name]
+    whole = undisturbed(name)
     assert whole.failure is None, whole.failure
     assert rows(whole.folder)
     for partitions, part in (("3", MOVES[:3]), ("2", MOVES[3:])):
@@ -57,17 +65,17 @@ def test_stopped_and_restarted_with_other_partitions(
     assert rows(tmp_path) == rows(whole.folder)
 
 
-def test_the_clock_makes_a_difference(undisturbed: dict[str, SteppedQuery]) -> None:
+def test_the_clock_makes_a_difference(undisturbed: Callable[[str], SteppedQuery]) -> None:
     """Else the queries that forget would not be tested."""
-    assert len(rows(undisturbed["join_that_forgets"].folder)) < len(rows(undisturbed["join"].folder))
-    assert ("a", "7", "7") in rows(undisturbed["over_that_forgets"].folder)
-    assert ("a", "2", "None") in rows(undisturbed["join_by_arrival"].folder)
+    assert len(rows(undisturbed("join_that_forgets").folder)) < len(rows(undisturbed("join").folder))
+    assert ("a", "7", "7") in rows(undisturbed("over_that_forgets").folder)
+    assert ("a", "2", "None") in rows(undisturbed("join_by_arrival").folder)
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", _KILLED)
-def test_killed(spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_path: Path, name: str) -> None:
+def test_killed(spark: SparkSession, undisturbed: Callable[[str], SteppedQuery], tmp_path: Path, name: str) -> None:
     """Killed when the next rows were there and not yet worked off, or just then."""
     settled = 2
     command = [sys.executable, "-m", _JOB, name, str(tmp_path), str(settled)]
@@ -82,4 +90,4 @@ def test_killed(spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_p
         query.put(move)
         query.settle()
     query.stop()
-    assert rows(tmp_path) == rows(undisturbed[name].folder)
+    assert rows(tmp_path) == rows(undisturbed(name).folder)
