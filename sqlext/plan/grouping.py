@@ -133,6 +133,16 @@ class Aggregate(Selecting, Stateful):
         return self.by.window is not None and (self.kept is None or self.kept.closes_once)
 
     @property
+    def appends(self) -> bool:
+        """Only if it waits: which panes come before the last one depends on what is there when a trigger fires."""
+        return self.waits
+
+    @property
+    def settles(self) -> bool:
+        """Not under EMIT: which rows its last pane holds may depend on when a trigger has fired before."""
+        return self.waits or not (self.uses_clock or (self.kept is not None and self.kept.emit))
+
+    @property
     def ends(self) -> bool:
         """Whether its trigger must be told that the input has ended."""
         return self.kept is not None and self.kept.ends

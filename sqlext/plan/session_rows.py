@@ -33,6 +33,11 @@ class SessionRows(AssignWindows, Stateful):
         return False
 
     @property
+    def settles(self) -> bool:
+        """No, for the same reason."""
+        return False
+
+    @property
     def what(self) -> str:
         """What it keeps."""
         return "rows of sessions"

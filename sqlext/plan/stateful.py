@@ -48,6 +48,16 @@ class Stateful(PlanNode):
         return self.event_time and not self.changelog and not self.uses_clock
 
     @property
+    def appends(self) -> bool:
+        """Whether it gives each of its rows once, and the same ones, however its input is cut into micro-batches."""
+        return self.waits or (self.settles and not self.changelog)
+
+    @property
+    def settles(self) -> bool:
+        """Whether what stands of its rows at the end of its input is the same, however that is cut."""
+        return not self.uses_clock
+
+    @property
     def ends(self) -> bool:
         """Whether it must be told that a bounded input has ended, because no watermark tells it."""
         return False

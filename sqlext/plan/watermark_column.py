@@ -42,6 +42,11 @@ class WatermarkColumn(Operator):
         return False
 
     @property
+    def settles(self) -> bool:
+        """No, for the same reason."""
+        return False
+
+    @property
     def what(self) -> str:
         """The function."""
         return "CURRENT_WATERMARK"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
@@ -33,7 +32,7 @@ from sqlext.jobs.runner import Job, JobLog
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.locations import for_spark, is_remote
-from sqlext.plan.nodes import EXISTS, KIND, PlanNode
+from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.ranking import most_rows
 from sqlext.plan.steps import steps_of
@@ -59,7 +58,7 @@ from sqlext.session.notices import (
     tell_takeovers,
     warn_of_unbounded_state,
 )
-from sqlext.session.places import JobPlaces, record_of, sink_context
+from sqlext.session.places import JobPlaces, record_of, select_context, sink_context
 from sqlext.session.reached import require_places, sinks_of
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
@@ -219,9 +218,7 @@ class SparkHandler:
         script = with_sides(script, plan, sides, env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
-        exists = EXISTS if script.updating else None
-        kind = KIND if script.changelog else None
-        context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=env.zone)
+        context = select_context(script, env.zone)
         shown = collecting(self.spark_session, context, folds=not has_clause(plan), most=self._most)
         wanted = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
         name = self.options.numbered(wanted)

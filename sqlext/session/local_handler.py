@@ -34,7 +34,7 @@ from sqlext.session.local_plans import (
 )
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import tell_changes, tell_takeovers
-from sqlext.session.places import JobPlaces, record_of, sink_context
+from sqlext.session.places import JobPlaces, record_of, select_context, sink_context
 from sqlext.session.records import QueryRecords
 from sqlext.session.state import SessionState
 from sqlext.settings import ENGINE
@@ -96,7 +96,7 @@ class LocalHandler:
         if script is None:
             return self._spark.select(statement, plan, env)
         check_secrets(plan, (), statement.span)
-        return _selected(script, statement.span, lambda: self._spark.spark_session)
+        return _selected(script, env.zone, statement.span, lambda: self._spark.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Run INSERTs as one job; it has ended when this returns."""
@@ -261,15 +261,17 @@ def _placed(check: Callable[[], object], span: Span) -> None:
         raise error.at(span) from error.__cause__
 
 
-def _selected(script: LocalScript, span: Span, spark: Callable[[], SparkSession]) -> Result:
+def _selected(script: LocalScript, zone: str, span: Span, spark: Callable[[], SparkSession]) -> Result:
     from sqlext.local.engine import computed
+    from sqlext.sinks.standing import standing
     from sqlext.sources.values import rows_of_table
 
     with TemporaryDirectory(prefix="sqlext-") as sources:
         try:
-            table = computed(script, Location(sources)).rows
+            rows = computed(script, Location(sources)).rows
         except Exception as error:
             raise run_error(error, span) from error
+    table = standing(rows, select_context(script.script, zone)).select(range(len(script.script.outputs)))
     return Result(table.column_names, list(rows_of_table(table)), frame=lambda: spark().createDataFrame(table))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlext.analysis.inserts.bound import APPEND, BoundInsert
+from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.readers import Unread
@@ -16,6 +16,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
@@ -52,8 +53,10 @@ def local_select(plan: PlanNode, env: Environment) -> LocalScript:
     _require_suited(plan, env)
     if side_inserts(plan, env):
         raise NotLocalError("rows that are kept beside the query's own")
-    script = _compiled(lambda: script_of(plan, env, end=InputEnd.FINISH, local=True), env)
-    for name, of in script.query.columns:
+    # With EMIT each pane is shown, else what stands at the end.
+    latest = not has_clause(plan)
+    script = _compiled(lambda: script_of(plan, env, end=InputEnd.FINISH, latest=latest, local=True), env)
+    for name, of in script.query.columns[: len(script.script.outputs)]:
         if not can_be_values(of):
             raise NotLocalError(f"column `{name}` of type {of}, which Spark has values of its own for")
     return script
@@ -78,8 +81,8 @@ def require_plain(insert: BoundInsert, env: Environment) -> None:
         raise NotLocalError("a query that goes on when more has come")
     if insert.sides or side_inserts(insert.plan, env):
         raise NotLocalError("rows that are kept beside the query's own")
-    if insert.mode != APPEND or insert.overwrite:
-        raise NotLocalError("rows of the sink that are replaced")
+    if insert.overwrite:
+        raise NotLocalError("INSERT OVERWRITE")
 
 
 def in_process(make: Callable[[], T]) -> T:

@@ -17,6 +17,7 @@ from sqlext.jobs.parts import Place, Schedule
 from sqlext.jobs.runs import begun_run
 from sqlext.plan.nodes import EXISTS, KIND
 from sqlext.rewrite.compiler.boundedness import streaming_scans
+from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_text
 from sqlext.session.drafts import Draft, Drafts, JobDraft
 from sqlext.session.notices import tell_repeats
@@ -74,6 +75,12 @@ def sink_context(draft: Draft, place: Place | None, zone: str) -> SinkContext:
         properties=tuple(to_properties(insert.table).items()),
         fence=place.home.fence if place else None,
     )
+
+
+def select_context(script: SparkScript, zone: str) -> SinkContext:
+    """Return what who shows the rows of a SELECT needs to know of it."""
+    exists, kind = EXISTS if script.updating else None, KIND if script.changelog else None
+    return SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=zone)
 
 
 def record_of(statement: ast.Statement, draft: Draft, place: Place) -> QueryRecord:

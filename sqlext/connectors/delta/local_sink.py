@@ -1,4 +1,4 @@
-"""Append to a Delta table by delta-rs; commits carry the identity that Spark's sink writes, so either finds them."""
+"""Write a Delta table by delta-rs; commits carry the identity that Spark's sink writes, so either finds them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from sqlext.connectors.delta.sink import FENCE, History, stored_values
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import is_remote, on_disk
+from sqlext.plan.nodes import EXISTS
 from sqlext.quoting import identifier
 from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.local import LocalSink, made_of, selected
+from sqlext.sinks.standing import last_of_keys
 from sqlext.sources.queries import TableQuery
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ def local_delta(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> Loc
     """
     if spec.path is None or is_remote(spec.path):
         raise Unsuited("a Delta table in Spark's catalog or in an object store")
-    if context.mode != "append" or context.exists is not None or spec.partitioned_by or spec.flag(MERGE_SCHEMA):
-        raise Unsuited("a Delta table whose rows change, or that has partitions")
+    if context.mode not in ("append", "upsert") or spec.partitioned_by or spec.flag(MERGE_SCHEMA):
+        raise Unsuited("a Delta table that is overwritten, that has partitions, or that gets columns")
     held = selected(stored_values(spec), schema, context.zone)
     for name, of in held.columns:
         if pa.types.is_nested(of):
@@ -105,14 +107,38 @@ class LocalDelta(LocalSink):
         """Commit a batch, unless the table has it already."""
         from deltalake import CommitProperties, write_deltalake
 
-        if repeated and self._has(batch_id):
-            return
-        mark = {"userMetadata": self._history.mark(batch_id)}
         table = self._table()
         assert table is not None
-        write_deltalake(
-            table, made_of(self.held, rows), mode="append", commit_properties=CommitProperties(custom_metadata=mark)
+        if self.context.mode == "upsert":
+            self._merge(table, rows, batch_id)
+        elif not (repeated and self._has(batch_id)):
+            mark = CommitProperties(custom_metadata={"userMetadata": self._history.mark(batch_id)})
+            write_deltalake(table, made_of(self.held, rows), mode="append", commit_properties=mark)
+
+    def _merge(self, table: DeltaTable, rows: pa.Table, batch_id: int) -> None:
+        """Commit the current rows of keys in a transaction that Delta's MERGE knows too, unless the table has it."""
+        from deltalake import CommitProperties, Transaction
+
+        identity = self.context.identity
+        last = table.transaction_version(identity)
+        if last is not None and last >= batch_id:
+            return
+        keys = self.spec.primary_key or self.context.keys
+        found = last_of_keys(rows, keys, self.context)
+        coming = made_of(self.held, found).append_column(EXISTS, found[EXISTS])
+        # Null-safe: the group of NULL is one row as well.
+        same = " AND ".join(f"t.{identifier(k)} IS NOT DISTINCT FROM s.{identifier(k)}" for k in keys) or "true"
+        values = {identifier(name): f"s.{identifier(name)}" for name in self.held.schema.names}
+        merge = table.merge(
+            coming,
+            same,
+            source_alias="s",
+            target_alias="t",
+            commit_properties=CommitProperties(app_transactions=[Transaction(identity, batch_id)]),
         )
+        # The first clause that holds is taken, so the deletion stands before the update.
+        merge = merge.when_matched_delete(f"NOT s.{EXISTS}").when_matched_update(values)
+        merge.when_not_matched_insert(values, f"s.{EXISTS}").execute()
 
     @property
     def _path(self) -> str:

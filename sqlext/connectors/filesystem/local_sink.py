@@ -17,6 +17,7 @@ from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.json_lines import can_be_json, json_lines
 from sqlext.sinks.local import LocalSink, made_of, selected
+from sqlext.sinks.standing import standing
 from sqlext.sources.queries import TableQuery
 
 
@@ -26,7 +27,7 @@ def local_files(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> Loc
     Raises:
         Unsuited: for what only Spark writes.
     """
-    if is_remote(spec.path or "") or context.mode != "append" or spec.partitioned_by:
+    if is_remote(spec.path or "") or context.mode == "overwrite" or spec.partitioned_by:
         raise Unsuited("a folder in an object store, with partitions, or that is overwritten")
     files = FileSink(spec, context)
     if spec.format not in _WRITERS:
@@ -39,7 +40,7 @@ def local_files(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> Loc
 
 @dataclass(frozen=True)
 class LocalFileSink(LocalSink):
-    """Appends one part file a batch; ``sink.commit`` says how exactly once.
+    """Writes one part file a batch, of what stands of it; ``sink.commit`` says how exactly once.
 
     Attributes:
         files: how Spark's sink names and moves them.
@@ -71,7 +72,7 @@ class LocalFileSink(LocalSink):
         ending, write = _WRITERS[self.files.spec.format or ""]
         place = Path(on_disk(where))
         place.mkdir(parents=True, exist_ok=True)
-        write(made_of(self.held, rows), place / f"part-00000.{ending}", self.files.spec)
+        write(made_of(self.held, standing(rows, self.files.context)), place / f"part-00000.{ending}", self.files.spec)
         # The next step is the commit. What a driver that has been away since then has staged is its own.
         self.files.context.check_fence()
 

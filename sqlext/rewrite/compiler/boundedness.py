@@ -75,6 +75,16 @@ def gives_rows_once(plan: PlanNode) -> bool:
     return all(node.waits for node in walk(plan) if isinstance(node, Stateful))
 
 
+def fits_in_process(plan: PlanNode, *, latest: bool) -> bool:
+    """Return whether a rewritten plan gives in one step, at the end of its input, what it gives on Spark.
+
+    Args:
+        latest: whether only what stands at the end is looked at.
+    """
+    kept = [node for node in walk(plan) if isinstance(node, Stateful)]
+    return all(node.settles if latest else node.appends for node in kept)
+
+
 def reads_at_once(sources: Sequence[SourceView], steps: Sequence[Step]) -> bool:
     """Return whether Arrow reads all streams of a script, and nobody limits what is taken at a time.
 

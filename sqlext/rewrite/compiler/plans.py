@@ -8,7 +8,7 @@ from sqlext.connectors.readers import Unread
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
-from sqlext.rewrite.compiler.boundedness import fits_at_once, gives_rows_once, reads_at_once
+from sqlext.rewrite.compiler.boundedness import fits_at_once, fits_in_process, reads_at_once
 from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
@@ -45,7 +45,7 @@ def script_of(
     """
     readers = Readers(env.settings, begun)
     rewritten = apply_rules(plan if local else readers.settled(plan))
-    if local and not gives_rows_once(rewritten):
+    if local and not fits_in_process(rewritten, latest=latest):
         raise Unread("rows that change, or come several times, are given as they come")
 
     def rendered(*, at_once: bool) -> tuple[PlanRenderer, str]:
