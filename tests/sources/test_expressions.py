@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
 
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.arrow.pushdown import named
+from sqlext.rewrite.arrow.queries import compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited, translated
+from sqlext.rewrite.expressions.integers import wrapping_product, wrapping_sum
 from sqlext.sources.hashing import can_hash, xxhash64
 from sqlext.spark.settings_scope import query_settings
 from sqlext_udfs.expressions.columns import Column, Expression, Rows
@@ -37,6 +41,10 @@ _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {
             {"x": 3, "y": {"z": ""}},
             {},
         ],
+    ),
+    "m": (
+        pa.decimal128(10, 2),
+        [Decimal("1.25"), Decimal("-0.01"), None, Decimal("99999999.99"), Decimal(0), Decimal(7)],
     ),
     "w": (WALL_CLOCK, [0, -1, None, 1_700_000_000_123_456, -62_167_219_200_000_001, 253_402_300_800_000_000]),
 }
@@ -132,6 +140,25 @@ _TEXTS = [
     "s LIKE 'x%'",
     "s LIKE '_'",
     "named_struct('a', i, 'b', s)",
+    "try_add(i, 2147483647)",
+    "try_subtract(b, t)",
+    "try_multiply(b, 10000)",
+    "try_add(d, i)",
+    "CASE WHEN t <> 0 THEN b DIV t END",
+    "nullif(i, 5)",
+    "nullif(s, 'x')",
+    "trim(concat(' \t', s, '  '))",
+    "CAST(m AS DECIMAL(38, 2))",
+    "CAST(i AS DECIMAL(12, 1))",
+    "m + CAST(t AS DECIMAL(6, 3))",
+    "m - m",
+    "m * m",
+    "pmod(b, 7L)",
+    "pmod(b - 3L, CAST(60000 AS BIGINT))",
+    wrapping_sum(["+", "-"], ["b", "CAST(9223372036854775807 AS BIGINT)", "t"]),
+    wrapping_product("b", "CAST(9223372036854775807 AS BIGINT)"),
+    "timestampadd(MILLISECOND, CAST(i AS BIGINT), TIMESTAMP_NTZ '1970-01-01 00:00:00')",
+    *(f"extract({part} FROM {time})" for part in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR") for time in ("ts", "w")),
     "CASE WHEN i IS NULL OR i < 100000000000 THEN i ELSE CAST(raise_error('[RUN-003] no') AS INT) END",
 ]
 
@@ -171,6 +198,29 @@ def test_values_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
     for number, text in enumerate(_TEXTS):
         found = translated(text, _resolve, "UTC").evaluate(Rows.of(columns, rows.num_rows))
         assert _values(found) == _values(whole(expected.column(number))), text
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        "'5 minutes'",
+        "'1 day', '1 day', '-3 hours'",
+        "'5 minutes', '2 minutes'",
+        "'1 minute', '20 seconds', '7 seconds'",
+    ],
+)
+def test_windows_are_spark_s(session: SparkSession, rows: pa.Table, sizes: str) -> None:
+    times = rows.select(["i", "ts"])
+    session.createDataFrame(times).createOrReplaceTempView("t")
+    text = f"SELECT i, window(ts, {sizes}) AS win FROM t WHERE i IS NULL OR i <> -7"
+    expected = session.sql(text).toArrow()
+    query = compiled_query(text, lambda _: tuple(zip(times.column_names, times.schema.types, strict=True)), "UTC")
+    assert _rows(query.run({"t": times})) == _rows(expected)
+
+
+def _rows(table: pa.Table) -> list[str]:
+    starts, ends = (pc.struct_field(whole(table["win"]), side).cast(pa.int64()) for side in ("start", "end"))
+    return sorted(map(repr, zip(table["i"].to_pylist(), starts.to_pylist(), ends.to_pylist(), strict=True)))
 
 
 def test_hashes_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
@@ -227,7 +277,46 @@ def test_what_is_not_known_to_be_the_same_is_refused(text: str) -> None:
         translated(text, lambda parts: _resolve(parts) if parts[0] in _COLUMNS else Column(pa.int32()), "UTC")
 
 
-@pytest.mark.parametrize("text", ["CAST(w AS TIMESTAMP)", "ts > TIMESTAMP '2024-01-01 00:00:00'", "ts = w"])
+#: Wall clocks in a gap and in an hour that comes twice, in Berlin and in New York, and far from either.
+_WALLS = [
+    "2024-03-31 02:30:00",
+    "2024-10-27 02:30:00",
+    "2024-03-10 02:00:00",
+    "2024-11-03 01:59:59",
+    "1850-01-01 00:00:00",
+]
+_ZONED = [
+    "CAST(w AS TIMESTAMP)",
+    "CAST(CAST(w AS TIMESTAMP) AS TIMESTAMP_NTZ)",
+    "CAST(w AS TIMESTAMP) = w",
+    "extract(HOUR FROM CAST(w AS TIMESTAMP))",
+    "to_utc_timestamp(timestamp_millis(n), 'Europe/Berlin')",
+    "from_utc_timestamp(timestamp_millis(n), 'America/New_York')",
+    "CAST(w AS TIMESTAMP) + INTERVAL '3' HOUR",
+]
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kolkata"])
+def test_zones_are_spark_s(spark: SparkSession, zone: str) -> None:
+    session = spark.newSession()
+    for key, value in query_settings(zone, ()).items():
+        session.conf.set(key, value)
+    walls = pa.array(_WALLS).cast(WALL_CLOCK)
+    rows = pa.table({"w": walls, "n": pa.array([int(w) // 1000 for w in walls.cast(pa.int64()).to_pylist()])})
+    # Of texts: wall clocks would be read as instants of the zone first.
+    texts = pa.table({"w": pa.array(_WALLS), "n": rows["n"]})
+    session.createDataFrame(texts).selectExpr("CAST(w AS TIMESTAMP_NTZ) AS w", "n").createOrReplaceTempView("t")
+    expected = session.sql("SELECT " + ", ".join(f"{x} AS c{n}" for n, x in enumerate(_ZONED)) + " FROM t").toArrow()
+    columns = {name: whole(rows.column(name)) for name in rows.column_names}
+    for number, text in enumerate(_ZONED):
+        made = translated(text, lambda parts: Column(rows.schema.field(parts[0]).type, name=parts[0]), zone)
+        found = made.evaluate(Rows.of(columns, rows.num_rows))
+        assert _values(found) == _values(whole(expected.column(number))), text
+
+
+@pytest.mark.parametrize(
+    "text", ["ts + INTERVAL '1' DAY", "ts > TIMESTAMP '2024-01-01 00:00:00'", "CAST(ts AS STRING)"]
+)
 def test_a_zone_is_spark_s_business(text: str) -> None:
     with pytest.raises(Unsuited):
         translated(text, _resolve, "Europe/Berlin")

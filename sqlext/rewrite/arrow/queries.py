@@ -6,23 +6,24 @@ Known are SELECTs of one relation with WHERE and LIMIT, and UNION ALL. The expre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sqlext.rewrite.arrow.pushdown import named
+from sqlext.rewrite.arrow.times import sliding
 from sqlext.rewrite.arrow.translation import Unsuited, parsed, translated_tree
 from sqlext.sources.program import Stage
 from sqlext.sources.queries import Branch, TableQuery
-from sqlext_udfs.expressions.columns import Column, Expression, Literal
+from sqlext_udfs.expressions.columns import Apply, Column, Compare, Expression, FieldOf, Literal, all_of
 
 Columns = tuple[tuple[str, pa.DataType], ...]
 ColumnsOf = Callable[[str], Columns]
 """The name of a view -> its columns."""
 
 #: What else a SELECT may have, by sqlglot's names; everything but these is refused.
-_KNOWN = frozenset({"expressions", "from_", "where", "limit", "kind", "hint"})
+_KNOWN = frozenset({"expressions", "from_", "where", "limit", "laterals", "kind", "hint"})
 
 
 def compiled_query(text: str, columns_of: ColumnsOf, zone: str) -> TableQuery:
@@ -67,13 +68,25 @@ class _Compiler:
         if more:
             raise Unsuited(f"{more[0].rstrip('_').upper()} in `{tree.sql('spark')}`")
         of, below = self._from(tree)
+        made = [self._stage(tree, copy) for wider in _exploded(tree, below) for copy in _windows(tree, wider)]
+        columns = tuple((name, value.type) for name, value in made[0].columns)
+        return TableQuery(tuple(Branch(of, stage) for stage in made), columns, _limit(tree))
+
+    def _stage(self, tree: exp.Select, below: _Below) -> Stage:
         items: dict[str, Expression] = {}
         for item in tree.expressions:
             items |= self._item(item, below)
+        return Stage(tuple(items.items()), self._condition(tree, below))
+
+    def _condition(self, tree: exp.Select, below: _Below) -> Expression | None:
         where = tree.args.get("where")
-        condition = None if where is None else translated_tree(where.this, below.resolve, self.zone)
-        columns = tuple((name, made.type) for name, made in items.items())
-        return TableQuery((Branch(of, Stage(tuple(items.items()), condition)),), columns, _limit(tree))
+        tests = [] if where is None else [translated_tree(where.this, below.resolve, self.zone)]
+        # Spark leaves out rows whose window it is asked for and that have no time, or lie behind its end.
+        for call in _window_calls(tree):
+            time = translated_tree(call.expressions[0], below.resolve, self.zone)
+            end = FieldOf(time.type, inputs=(self._value(call, below),), name="end")
+            tests.append(Compare(pa.bool_(), inputs=(time, end), op="<"))
+        return all_of(tests) if len(tests) > 1 else next(iter(tests), None)
 
     def _from(self, tree: exp.Select) -> tuple[str | TableQuery, _Below]:
         source = tree.args.get("from_")
@@ -94,19 +107,38 @@ class _Compiler:
             return {name: Literal(pa.null())}
         if not name:
             raise Unsuited(f"`{item.sql('spark')}` without a name")
-        return {name: translated_tree(value, below.resolve, self.zone)}
+        return {name: self._value(value, below)}
+
+    def _value(self, value: exp.Expr, below: _Below) -> Expression:
+        if isinstance(value, exp.Explode) and isinstance(value.this, exp.Array) and len(value.this.expressions) == 1:
+            (value,) = value.this.expressions
+        made = translated_tree(value, below.resolve, self.zone)
+        found = sliding(value)
+        if found is None or not below.windows_back:
+            return made
+        by = Literal(pa.int64(), value=below.windows_back * found[1])
+        return Apply(made.type, function="earlier", inputs=(made, by))
 
 
 @dataclass(frozen=True)
 class _Below:
-    """The relation that a SELECT reads."""
+    """The relation that a SELECT reads.
+
+    Attributes:
+        constants: columns that LATERAL VIEW adds to one copy of its rows.
+        windows_back: how many windows before the last one are meant, of a time that several hold.
+    """
 
     columns: Mapping[str, pa.DataType]
     alias: str
+    constants: Mapping[str, Expression] = field(default_factory=dict)
+    windows_back: int = 0
 
     def resolve(self, parts: Sequence[str]) -> Expression:
         """Return what a name stands for: as to Spark, the relation's name comes before a column's."""
         first, *more = parts
+        if not more and first in self.constants:
+            return self.constants[first]
         qualified = bool(more) and more[0] in self.columns and (first == self.alias or first not in self.columns)
         return named(parts[1:] if qualified else parts, self._type)
 
@@ -114,6 +146,35 @@ class _Below:
         if name not in self.columns:
             raise Unsuited(f"`{name}`")
         return self.columns[name]
+
+
+def _exploded(tree: exp.Select, below: _Below) -> list[_Below]:
+    """Return the relation once for each number of ``LATERAL VIEW explode(array(0, 1, ...))``."""
+    laterals = tree.args.get("laterals") or []
+    if not laterals:
+        return [below]
+    (lateral, *more), numbers = laterals, getattr(laterals[0].this.this, "expressions", [])
+    columns = lateral.args["alias"].columns
+    known = isinstance(lateral.this, exp.Explode) and len(columns) == 1 and not lateral.args.get("outer")
+    plain = [n for n in numbers if isinstance(n, exp.Literal) and not n.is_string and n.this.isdigit()]
+    if more or not known or not plain or len(plain) != len(numbers):
+        raise Unsuited(f"LATERAL VIEW in `{tree.sql('spark')}`")
+    return [
+        replace(below, constants={columns[0].name: Literal(pa.int32(), value=int(number.this))}) for number in plain
+    ]
+
+
+def _windows(tree: exp.Select, below: _Below) -> list[_Below]:
+    """Return the relation once for each window that may hold a time."""
+    found = [sizes for sizes in map(sliding, _window_calls(tree)) if sizes is not None]
+    if len(found) > 1:
+        raise Unsuited(f"several windows in `{tree.sql('spark')}`")
+    most = max((-(-size // slide) for size, slide, _ in found), default=1)
+    return [replace(below, windows_back=back) for back in range(most)]
+
+
+def _window_calls(tree: exp.Select) -> list[exp.Expr]:
+    return [item.this for item in tree.expressions if isinstance(item, exp.Alias) and sliding(item.this) is not None]
 
 
 def _is_view(relation: exp.Expr) -> bool:

@@ -95,6 +95,17 @@ def _same(of: Of, node: exp.NullSafeEQ) -> Expression | None:
     return Compare(pa.bool_(), inputs=sides, op="<=>") if sides[0].type == sides[1].type else None
 
 
+def _null_if(of: Of, node: exp.Nullif) -> Expression | None:
+    value = of(node.this)
+    same = of(exp.EQ(this=node.this, expression=node.expression))
+    return Case(value.type, inputs=(same, Literal(value.type), value))
+
+
+def _trimmed(of: Of, node: exp.Trim) -> Expression | None:
+    plain = not any(part for name, part in node.args.items() if name != "this")
+    return _text("trim", of(node.this)) if plain else None
+
+
 def _concat(of: Of, node: exp.Concat) -> Expression | None:
     return _text("concat", *(of(v) for v in node.expressions))
 
@@ -170,6 +181,8 @@ SCALARS: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Greatest, _extreme(">=")),
     (exp.Least, _extreme("<=")),
     (exp.NullSafeEQ, _same),
+    (exp.Nullif, _null_if),
+    (exp.Trim, _trimmed),
     (exp.Concat, _concat),
     (exp.DPipe, _joined),
     (exp.Replace, _replace),

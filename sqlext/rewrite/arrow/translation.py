@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import ClassVar
 
@@ -20,8 +21,10 @@ from sqlglot.parsers.spark import SparkParser
 
 from sqlext.rewrite.arrow.scalars import SCALARS, divided, failure, text_of
 from sqlext.rewrite.arrow.time_literals import LITERALS, interval_micros, time_literal
+from sqlext.rewrite.arrow.times import TIMES, at_zone, instant_of
+from sqlext.rewrite.expressions.integers import wrapping_product, wrapping_sum
 from sqlext.sources.decoding.date_format import Formatted, tokens
-from sqlext_udfs.expressions.casts import number_type
+from sqlext_udfs.expressions.casts import SPARK, number_type
 from sqlext_udfs.expressions.columns import (
     Apply,
     Arithmetic,
@@ -39,8 +42,11 @@ Resolve = Callable[[Sequence[str]], Expression]
 """The parts of a name -> what it stands for; raises ``Unsuited`` for what Arrow does not read."""
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 19), strict=True))
+_MOST_DIGITS = 38
 _FLOATS = (pa.float32(), pa.float64())
 _ARITHMETIC: Mapping[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+_TRIED: Mapping[type[exp.Expr], str] = {exp.SafeAdd: "+", exp.SafeSubtract: "-", exp.SafeMultiply: "*"}
 _COMPARISONS: Mapping[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -129,6 +135,10 @@ class _Translation:
             found = scalar(self.of, node) if isinstance(node, kind) else None
             if found is not None:
                 return found
+        for kind, of_time in TIMES:
+            found = of_time(self.of, self._zone, node) if isinstance(node, kind) else None
+            if found is not None:
+                return found
         raise Unsuited(f"`{node.sql('spark')}`")
 
     def paren(self, node: exp.Expr) -> Expression:
@@ -160,11 +170,41 @@ class _Translation:
         if isinstance(node.right, exp.Interval):
             return self._shifted(self.of(node.left), node.right, back=isinstance(node, exp.Sub))
         left, right = _as_doubles(self.of(node.left), self.of(node.right))
+        op = _ARITHMETIC[type(node)]
+        common = _widest(left.type, right.type)
+        if common is None:
+            return _exact(op, left, right)
+        return Arithmetic(common, inputs=(left, right), op=op, result=number_type(common), fails=common not in _FLOATS)
+
+    def tried(self, node: exp.Binary) -> Expression | None:
+        left, right = _as_doubles(self.of(node.this), self.of(node.expression))
         common = _widest(left.type, right.type)
         if common is None:
             return None
-        op, result = _ARITHMETIC[type(node)], number_type(common)
-        return Arithmetic(common, inputs=(left, right), op=op, result=result, fails=common not in _FLOATS)
+        return Arithmetic(common, inputs=(left, right), op=_TRIED[type(node)], result=number_type(common), tries=True)
+
+    def wrapping(self, node: exp.Coalesce) -> Expression | None:
+        """Return a sum or a product of BIGINTs that wraps around, as ``expressions.integers`` writes it."""
+        signs, parts = _chain(node.this)
+        if not signs or len(node.expressions) != 1:
+            return None
+        texts = [part.sql(_Plain) for part in parts]
+        written = wrapping_product(*texts) if signs == ["*"] else wrapping_sum(signs, texts)
+        if "*" in signs[1:] or parsed(written) != node:
+            return None
+        first, *others = map(self.of, parts)
+        if any(value.type not in _INTEGERS for value in (first, *others)):
+            return None
+        result, policy = number_type(pa.int64()), replace(SPARK, wraps=True)
+        for sign, value in zip(signs, others, strict=True):
+            first = Arithmetic(pa.int64(), inputs=(first, value), op=sign, result=result, policy=policy)
+        return first
+
+    def whole_quotient(self, node: exp.IntDiv) -> Expression | None:
+        sides = self.of(node.this), self.of(node.expression)
+        if any(side.type not in _INTEGERS for side in sides):
+            return None
+        return Arithmetic(pa.int64(), inputs=sides, op="/", result=number_type(pa.int64()), fails=True)
 
     def quotient(self, node: exp.Div) -> Expression | None:
         left, right = _as_doubles(self.of(node.left), self.of(node.right))
@@ -177,7 +217,9 @@ class _Translation:
         if not isinstance(text, exp.Literal) or not isinstance(unit, exp.Var):
             return None
         micros = interval_micros(text.this, unit.name)
-        exact = time.type == WALL_CLOCK or (time.type == INSTANT and self._zone == "UTC")
+        exact = time.type == WALL_CLOCK or (
+            time.type == INSTANT and (self._zone == "UTC" or unit.name.upper().removesuffix("S") != "DAY")
+        )
         if micros is None or not exact:
             return None
         by = Literal(pa.int64(), value=-micros if back else micros)
@@ -192,10 +234,17 @@ class _Translation:
 
     def _as_times(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
         """Return two sides as Spark compares them: of an instant and a wall clock both as instants."""
-        if {left.type, right.type} != {INSTANT, WALL_CLOCK} or self._zone != "UTC":
+        if {left.type, right.type} != {INSTANT, WALL_CLOCK}:
             return left, right
-        one, other = (s if s.type == INSTANT else self._apply("as instant", INSTANT, s) for s in (left, right))
+        one, other = (s if s.type == INSTANT else self._in_zone(s) or s for s in (left, right))
         return one, other
+
+    def _in_zone(self, time: Expression) -> Expression | None:
+        """Return a wall clock as an instant of the session's zone, and an instant as a wall clock."""
+        instant = time.type == INSTANT
+        if self._zone == "UTC":
+            return self._apply("as wall clock" if instant else "as instant", WALL_CLOCK if instant else INSTANT, time)
+        return at_zone(time, self._zone) if instant else instant_of(time, self._zone)
 
     def logic(self, node: exp.Connector) -> Expression | None:
         left, right = self.of(node.left), self.of(node.right)
@@ -253,7 +302,7 @@ class _Translation:
         return time_literal(text.this, of, self._zone) if of is not None and is_text else None
 
     def cast(self, node: exp.Cast) -> Expression | None:
-        target = _TYPES.get(node.to.this.name)
+        target = _TYPES.get(node.to.this.name) or _decimal_type(node.to)
         if target is None:
             return None
         failed = failure(node, target)
@@ -270,16 +319,27 @@ class _Translation:
         if target == pa.date32():
             plain = pa.types.is_timestamp(value.type) and (value.type.tz is None or self._zone == "UTC")
             return self._apply("date", target, value) if plain else None
+        if pa.types.is_decimal(target):
+            return self._apply("cast", target, value) if _holds(target, value.type) else None
         value = _as_doubles(value, Literal(target))[0]
         if value.type == target:
             return value
-        if pa.types.is_timestamp(target) and pa.types.is_timestamp(value.type) and self._zone == "UTC":
-            return self._apply("as instant" if target.tz else "as wall clock", target, value)
+        if pa.types.is_timestamp(target) and pa.types.is_timestamp(value.type):
+            return self._in_zone(value)
         if _widest(value.type, target) == target:
             return self._apply("cast", target, value)
         if value.type in _INTEGERS and target in _INTEGERS:
             return Apply(target, function="checked cast", inputs=(value,), fails=True)
         return None
+
+    def modulo(self, node: exp.Anonymous) -> Expression | None:
+        """Return PMOD of a BIGINT by a positive number that is written."""
+        if node.name.lower() != "pmod" or len(node.expressions) != 2:
+            return None
+        value, by = map(self.of, node.expressions)
+        by = by.inputs[0] if isinstance(by, Apply) and by.function == "cast" else by
+        known = isinstance(by, Literal) and isinstance(by.value, int) and by.value > 0
+        return self._apply("pmod", pa.int64(), value, by) if known and value.type == pa.int64() else None
 
     def row(self, node: exp.Struct) -> Expression | None:
         if not node.expressions or not all(isinstance(part, exp.PropertyEQ) for part in node.expressions):
@@ -338,6 +398,42 @@ def _decimal(text: str) -> Expression | None:
     return Literal(pa.decimal128(max(digits, 1), len(fraction)), value=Decimal(text))
 
 
+def _chain(node: exp.Expr) -> tuple[list[str], list[exp.Expr]]:
+    """Return the signs and the parts of ``try_add(try_subtract(a, b), c)``."""
+    if type(node) not in _TRIED:
+        return [], [node]
+    signs, parts = _chain(node.this)
+    return [*signs, _TRIED[type(node)]], [*parts, node.expression]
+
+
+def _exact(op: str, left: Expression, right: Expression) -> Expression | None:
+    """Return an operation on two DECIMALs whose result has all its digits (Spark's ``DecimalPrecision``)."""
+    if not all(pa.types.is_decimal(side.type) for side in (left, right)):
+        return None
+    (p1, s1), (p2, s2) = ((side.type.precision, side.type.scale) for side in (left, right))
+    scale = s1 + s2 if op == "*" else max(s1, s2)
+    digits = (p1 + p2 if op == "*" else max(p1 - s1, p2 - s2) + scale) + 1
+    if digits > _MOST_DIGITS:
+        return None
+    of = pa.decimal128(digits, scale)
+    return Arithmetic(of, inputs=(left, right), op=op, result=number_type(of))
+
+
+def _decimal_type(to: exp.DataType) -> pa.DataType | None:
+    if to.this.name != "DECIMAL" or len(to.expressions) != 2:
+        return None
+    return pa.decimal128(*(int(part.this.this) for part in to.expressions))
+
+
+def _holds(decimal: pa.DataType, of: pa.DataType) -> bool:
+    """Return whether a DECIMAL has each value of another exact type."""
+    if not (pa.types.is_decimal(of) or of in _INTEGERS):
+        return False
+    source = number_type(of)
+    digits, scale = (source.precision, source.scale) if source.root == "DECIMAL" else (_DIGITS[of], 0)
+    return bool(decimal.scale >= scale and decimal.precision - decimal.scale >= digits - scale)
+
+
 def _as_doubles(one: Expression, other: Expression) -> tuple[Expression, Expression]:
     """Return two sides, a DECIMAL that is written beside a DOUBLE as one too: so Spark computes with them."""
     if pa.float64() not in (one.type, other.type):
@@ -373,6 +469,9 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Neg, _Translation.negative),
     (exp.Boolean, _Translation.boolean),
     *((kind, _Translation.arithmetic) for kind in _ARITHMETIC),
+    (exp.Coalesce, _Translation.wrapping),
+    *((kind, _Translation.tried) for kind in _TRIED),
+    (exp.IntDiv, _Translation.whole_quotient),
     (exp.Div, _Translation.quotient),
     *((kind, _Translation.comparison) for kind in _COMPARISONS),
     (exp.And, _Translation.logic),
@@ -389,4 +488,5 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.UnixMillis, _Translation.millis),
     (exp.Anonymous, _Translation.from_epoch),
     (exp.Anonymous, _Translation.date_format),
+    (exp.Anonymous, _Translation.modulo),
 )

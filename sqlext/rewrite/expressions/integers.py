@@ -6,7 +6,8 @@ computed with ``try_add``, and only where that overflows in DECIMAL.
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Sequence
+from functools import partial, reduce
 
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.dialect.ast import expressions as e
@@ -57,27 +58,30 @@ def _terms(node: e.Expr, texts: Texts, result: LogicalType) -> list[tuple[str, e
 
 def _bigint_sum(first: e.Expr, rest: list[tuple[str, e.Expr]], texts: Texts) -> str:
     signs = [op for op, _ in rest]
+    return bind([texts.atom(first), *(texts.atom(term) for _, term in rest)], partial(wrapping_sum, signs))
 
-    def render(parts: tuple[str, ...]) -> str:
-        pairs = list(zip(signs, parts[1:], strict=True))
-        tried = reduce(lambda sum_, pair: f"{_TRY[pair[0]]}({sum_}, {pair[1]})", pairs, parts[0])
-        # A BIGINT has 19 digits. Spark widens a DECIMAL by one digit with each term, so this never overflows.
-        exact = f"CAST({parts[0]} AS DECIMAL(20, 0))" + "".join(f" {op} CAST({p} AS DECIMAL(20, 0))" for op, p in pairs)
-        return f"coalesce({tried}, {_around(exact)})"
 
-    return bind([texts.atom(first), *(texts.atom(term) for _, term in rest)], render)
+def wrapping_sum(signs: Sequence[str], parts: Sequence[str]) -> str:
+    """Return the sum of BIGINTs, one more than signs, that wraps around."""
+    pairs = list(zip(signs, parts[1:], strict=True))
+    tried = reduce(lambda sum_, pair: f"{_TRY[pair[0]]}({sum_}, {pair[1]})", pairs, parts[0])
+    # A BIGINT has 19 digits. Spark widens a DECIMAL by one digit with each term, so this never overflows.
+    exact = f"CAST({parts[0]} AS DECIMAL(20, 0))" + "".join(f" {op} CAST({p} AS DECIMAL(20, 0))" for op, p in pairs)
+    return f"coalesce({tried}, {_around(exact)})"
 
 
 def _product(node: e.Binary, texts: Texts, result: LogicalType) -> str:
     if result.root != "BIGINT":
         return wrapped(f"CAST({texts.text(node.left)} AS BIGINT) * {texts.atom(node.right)}", result)
 
-    def render(parts: tuple[str, ...]) -> str:
-        # The largest product, 2 ** 126, has 38 digits: as many as a DECIMAL can have.
-        exact = f"try_multiply(CAST({parts[0]} AS DECIMAL(19, 0)), CAST({parts[1]} AS DECIMAL(19, 0)))"
-        return f"coalesce(try_multiply({parts[0]}, {parts[1]}), {_around(exact)})"
+    return bind([texts.atom(node.left), texts.atom(node.right)], lambda parts: wrapping_product(*parts))
 
-    return bind([texts.atom(node.left), texts.atom(node.right)], render)
+
+def wrapping_product(one: str, other: str) -> str:
+    """Return the product of two BIGINTs that wraps around."""
+    # The largest product, 2 ** 126, has 38 digits: as many as a DECIMAL can have.
+    exact = f"try_multiply(CAST({one} AS DECIMAL(19, 0)), CAST({other} AS DECIMAL(19, 0)))"
+    return f"coalesce(try_multiply({one}, {other}), {_around(exact)})"
 
 
 def _around(exact: str) -> str:

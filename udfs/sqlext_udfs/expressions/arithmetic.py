@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.errors import SqlExtError
 from sqlext_udfs.expressions.casts import arrow_type, narrowed, widened
 from sqlext_udfs.expressions.numbers import FLOATS, Policy, calculate, type_name
 from sqlext_udfs.expressions.trees import Number
@@ -47,6 +48,22 @@ def arithmetic(op: str, left: pa.Array, right: pa.Array, result: Number, policy:
     if pa.types.is_decimal(left.type) or pa.types.is_decimal(right.type):
         return _one_by_one(op, left, right, result, policy)
     return _integers(op, left, right, result, policy)
+
+
+def tried(op: str, left: pa.Array, right: pa.Array, result: Number, policy: Policy) -> pa.Array:
+    """Return ``left op right`` as ``arithmetic`` does, and NULL where that fails."""
+    try:
+        return arithmetic(op, left, right, result, policy)
+    except SqlExtError:
+        pairs = zip(left.to_pylist(), right.to_pylist(), strict=True)
+        return pa.array([_tried_pair(op, one, other, result, policy) for one, other in pairs], arrow_type(result))
+
+
+def _tried_pair(op: str, left: object, right: object, result: Number, policy: Policy) -> object:
+    try:
+        return calculate(op, left, right, result, policy)
+    except SqlExtError:
+        return None
 
 
 def negative(column: pa.Array, result: Number, policy: Policy) -> pa.Array:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.expressions.arithmetic import arithmetic, negative
+from sqlext_udfs.expressions.arithmetic import arithmetic, negative, tried
 from sqlext_udfs.expressions.casts import SPARK, number_type, widened
 from sqlext_udfs.expressions.comparisons import compared
 from sqlext_udfs.expressions.functions import FUNCTIONS
@@ -166,17 +166,19 @@ class Apply(Expression):
 
 @dataclass(frozen=True)
 class Arithmetic(Expression):
-    """``+ - * / %`` of two numbers, and ``-x``."""
+    """``+ - * / %`` of two numbers, and ``-x``; ``tries``: of two, and NULL where there is no such number."""
 
     op: str = ""
     result: Number = LONG
     policy: Policy = SPARK
+    tries: bool = False
 
     def evaluate(self, rows: Rows) -> pa.Array:
         """Return the results."""
         if len(self.inputs) == 1:
             return negative(self.inputs[0].evaluate(rows), self.result, self.policy)
-        return arithmetic(self.op, *_both(self.inputs, rows), self.result, self.policy)
+        compute = tried if self.tries else arithmetic
+        return compute(self.op, *_both(self.inputs, rows), self.result, self.policy)
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,42 @@ def _before(of: pa.DataType, texts: pa.Array, delimiter: pa.Array, count: pa.Arr
     return pc.binary_join(parts, _first(delimiter))
 
 
+def _window(of: pa.DataType, times: pa.Array, size: pa.Array, slide: pa.Array, start: pa.Array) -> pa.Array:
+    """Return the window of each time that begins last; sizes are in microseconds."""
+    micros = numbers(times)
+    begin = micros - (micros - int(_first(start))) % (int(_first(slide)) or 1)
+    bounds = (column_of(side, pa.int64(), known(times)).view(times.type) for side in (begin, begin + int(_first(size))))
+    return pa.StructArray.from_arrays(list(bounds), fields=of.fields)
+
+
+def _earlier(of: pa.DataType, windows: pa.Array, by: pa.Array) -> pa.Array:
+    """Return windows that begin so many microseconds before others."""
+    bounds = (pc.subtract(side.view(pa.int64()), by).view(side.type) for side in windows.flatten())
+    return pa.StructArray.from_arrays(list(bounds), fields=of.fields)
+
+
+def _wall_clock(of: pa.DataType, instants: pa.Array, zone: pa.Array) -> pa.Array:
+    """Return what clocks in a zone show at instants."""
+    if not len(instants):
+        return instants.view(pa.int64()).view(of)
+    return pc.local_timestamp(instants.view(pa.int64()).view(pa.timestamp("us", _first(zone))))
+
+
+def _instant(of: pa.DataType, walls: pa.Array, zone: pa.Array) -> pa.Array:
+    """Return when clocks in a zone show times, by the shift that they had before a change of it, as Java does."""
+    if not len(walls):
+        return walls.view(pa.int64()).view(of)
+    # In a gap this is the instant just before it, which has the shift that is wanted.
+    near = pc.assume_timezone(walls, _first(zone), ambiguous="earliest", nonexistent="earliest")
+    shift = pc.subtract(pc.local_timestamp(near).view(pa.int64()), near.view(pa.int64()))
+    return pc.subtract(walls.view(pa.int64()), shift).view(of)
+
+
+def _field(part: Callable[[pa.Array], pa.Array]) -> Callable[[pa.DataType, pa.Array], pa.Array]:
+    """Return a function of times to one of their fields."""
+    return lambda of, times: part(times).cast(of)
+
+
 FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "narrowed": lambda of, value: low_bits(value, of),
     # A view, not a cast: microseconds of both types are the same 64 bits.
@@ -103,6 +139,19 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "length": lambda of, texts: pc.utf8_length(texts),
     "upper": _cased(pc.ascii_upper, str.upper),
     "lower": _cased(pc.ascii_lower, str.lower),
+    "trim": lambda of, texts: pc.utf8_trim(texts, characters=" "),
+    "pmod": lambda of, value, by: column_of(numbers(value) % (int(_first(by)) or 1), of, known(value)),
+    "window": _window,
+    "earlier": _earlier,
+    "wall clock": _wall_clock,
+    "instant": _instant,
+    "later": lambda of, time, by: pc.add_checked(time.view(pa.int64()), pc.multiply_checked(by, _MICROS)).view(of),
+    "year": _field(pc.year),
+    "quarter": _field(pc.quarter),
+    "month": _field(pc.month),
+    "day": _field(pc.day),
+    "hour": _field(pc.hour),
+    "minute": _field(pc.minute),
     "unix_millis": _millis,
     "timestamp_millis": _from_epoch(_MICROS),
     "timestamp_seconds": _from_epoch(_MICROS * 1000),

@@ -1,0 +1,120 @@
+"""Translate Spark's functions of times and zones to Arrow; ``translation`` has casts and literals of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from zoneinfo import available_timezones
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlext.rewrite.arrow.time_literals import interval_micros
+from sqlext_udfs.expressions.columns import Apply, Expression, Literal
+from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
+
+Of = Callable[[exp.Expr], Expression]
+"""Translates a part of an expression."""
+
+_FIELDS = ("year", "quarter", "month", "day", "hour", "minute")
+
+
+@lru_cache(maxsize=1)
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def at_zone(instant: Expression, zone: str) -> Expression | None:
+    """Return what a clock in a zone shows at an instant, as a wall clock; None for a zone without a name."""
+    return _of_zone("wall clock", WALL_CLOCK, instant, zone)
+
+
+def instant_of(wall: Expression, zone: str) -> Expression | None:
+    """Return when a clock in a zone shows a time: the first time if twice, what is as long after the gap if never."""
+    return _of_zone("instant", INSTANT, wall, zone)
+
+
+def _of_zone(function: str, of: pa.DataType, time: Expression, zone: str) -> Expression | None:
+    if zone not in _zones():
+        return None
+    return Apply(of, function=function, inputs=(time, Literal(pa.string(), value=zone)))
+
+
+def _from_utc(of: Of, zone: str, node: exp.AtTimeZone) -> Expression | None:
+    """Return FROM_UTC_TIMESTAMP: the instant whose wall clock in UTC is that of an instant in the zone."""
+    instant, name = of(_uncast(node.this)), node.args["zone"]
+    known = instant.type == INSTANT and isinstance(name, exp.Literal)
+    wall = at_zone(instant, name.this) if known else None
+    return Apply(INSTANT, function="as instant", inputs=(wall,)) if wall is not None else None
+
+
+def _to_utc(of: Of, zone: str, node: exp.FromTimeZone) -> Expression | None:
+    """Return TO_UTC_TIMESTAMP: when a clock in the zone shows the wall clock that an instant has in UTC."""
+    shown, name = of(_uncast(node.this)), node.args["zone"]
+    if shown.type != INSTANT or not isinstance(name, exp.Literal):
+        return None
+    return instant_of(Apply(WALL_CLOCK, function="as wall clock", inputs=(shown,)), name.this)
+
+
+def _uncast(node: exp.Expr) -> exp.Expr:
+    """Return the argument of the two as it is written: sqlglot puts a cast to a type around it that Spark has not."""
+    added = isinstance(node, exp.Cast) and node.to.this is exp.DataType.Type.TIMESTAMP
+    return node.this if added else node
+
+
+def _extract(of: Of, zone: str, node: exp.Extract) -> Expression | None:
+    time, field = of(node.expression), node.this.name.lower()
+    if field not in _FIELDS:
+        return None
+    if time.type == INSTANT:
+        time = at_zone(time, zone) or time
+    return Apply(pa.int32(), function=field, inputs=(time,)) if time.type == WALL_CLOCK else None
+
+
+def _later(of: Of, zone: str, node: exp.TimestampAdd) -> Expression | None:
+    """Return TIMESTAMPADD of milliseconds, which are as long everywhere."""
+    time, count = of(node.this), of(node.expression)
+    if node.args["unit"].name.upper() != "MILLISECOND" or count.type != pa.int64():
+        return None
+    if time.type not in (INSTANT, WALL_CLOCK):
+        return None
+    return Apply(time.type, function="later", inputs=(time, count), fails=True)
+
+
+def _window(of: Of, zone: str, node: exp.Anonymous) -> Expression | None:
+    """Return the window of a time that begins last. A time must be there (``queries``)."""
+    found = sliding(node)
+    if found is None:
+        return None
+    time, (size, slide, start) = of(node.expressions[0]), found
+    if time.type not in (INSTANT, WALL_CLOCK):
+        return None
+    sizes = (Literal(pa.int64(), value=v) for v in (size, slide, start))
+    return Apply(
+        pa.struct([pa.field(name, time.type) for name in ("start", "end")]), function="window", inputs=(time, *sizes)
+    )
+
+
+def sliding(node: exp.Expr) -> tuple[int, int, int] | None:
+    """Return size, slide and offset in microseconds of a call of ``window``; None for anything else."""
+    if not isinstance(node, exp.Anonymous) or node.name.lower() != "window" or not 2 <= len(node.expressions) <= 4:
+        return None
+    sizes = [_micros(text) for text in node.expressions[1:]]
+    size, slide, start = (*sizes, *(sizes[0], 0)[len(sizes) - 1 :])
+    return (size, slide, start) if size and slide and start is not None else None
+
+
+def _micros(text: exp.Expr) -> int | None:
+    """Return the length of ``'5 minutes'``."""
+    count, _, unit = text.this.partition(" ") if isinstance(text, exp.Literal) and text.is_string else ("", "", "")
+    return interval_micros(count, unit) if count.removeprefix("-").isdigit() else None
+
+
+#: What sqlglot makes of a call -> what is made of it in a zone; None: it stays Spark's.
+TIMES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
+    (exp.AtTimeZone, _from_utc),
+    (exp.FromTimeZone, _to_utc),
+    (exp.Extract, _extract),
+    (exp.TimestampAdd, _later),
+    (exp.Anonymous, _window),
+)
