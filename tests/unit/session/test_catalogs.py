@@ -73,12 +73,12 @@ def test_alter_database(session: Session) -> None:
 @pytest.mark.parametrize(
     ("statement", "code", "at"),
     [
-        ("ALTER CATALOG nope COMMENT 'x'", "CAT-002", "ALTER"),
+        ("ALTER CATALOG nope COMMENT 'x'", "CAT-002", "nope"),
         ("ALTER CATALOG default_catalog SET ('type' = 'hive')", "CAT-039", "'hive'"),
         ("ALTER CATALOG default_catalog RESET ('type')", "CAT-039", "ALTER"),
         ("ALTER CATALOG default_catalog RESET ()", "PARSE-002", ")"),
         ("ALTER CATALOG default_catalog RENAME TO c", "PARSE-002", "RENAME"),
-        ("ALTER DATABASE nope SET ('a' = 'b')", "CAT-002", "ALTER"),
+        ("ALTER DATABASE nope SET ('a' = 'b')", "CAT-002", "nope"),
         ("ALTER DATABASE default_database RESET ('a')", "PARSE-002", "RESET"),
     ],
 )
