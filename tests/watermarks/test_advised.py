@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sqlext.jobs.recording import LateRowsNotice
+
 from .timed_run import TimedRun
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def files() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("rests", [False, pytest.param(True, marks=pytest.mark.costly)])
-def test_the_loss_is_the_one_of_a_run(run: TimedRun, tmp_path: Path, rests: bool) -> None:
+def test_the_loss_is_the_one_of_a_run(
+    run: TimedRun, tmp_path: Path, rests: bool, recwarn: pytest.WarningsRecorder
+) -> None:
     if rests:
         run.start()
     for number, lines in enumerate(files()):
@@ -65,3 +69,6 @@ def test_the_loss_is_the_one_of_a_run(run: TimedRun, tmp_path: Path, rests: bool
     dropped = run.query.progress["rows_dropped"]
     assert total["rows"] == FILES * ROWS
     assert total["late rows"] == dropped > 10
+    run.stop()  # what was late is said at the end at the latest
+    (warned,) = [w for w in recwarn if issubclass(w.category, LateRowsNotice)]
+    assert "`ANALYZE WATERMARK FOR a` says what another delay would lose" in str(warned.message)
