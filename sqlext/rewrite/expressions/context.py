@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlext.analysis.types.inference import TypeInference
-from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
+from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node, Parameter
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part
@@ -64,7 +64,15 @@ class ScopeContext:
 
     def replacement(self, node: Node) -> str | None:
         """Return the text that replaces a node, None for the usual rules."""
+        if isinstance(node, Parameter):
+            return self._parameter(node.name.lower())
         return self.call(node) if isinstance(node, Call) else None
+
+    def _parameter(self, name: str) -> str | None:
+        """Return a free name for the parameter of a lambda that has a column's: grouped, Spark takes it for that."""
+        columns = (column for relation in self.scope.relations for column in relation.columns)
+        taken = any(name in (column.name.lower(), column.physical.lower()) for column in columns)
+        return identifier(f"__{name}") if taken else None
 
     def call(self, call: Call) -> str | None:
         """Return what replaces a call.

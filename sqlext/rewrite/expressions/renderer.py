@@ -128,8 +128,8 @@ def _column(node: e.ColumnRef, renderer: ExpressionRenderer) -> str | None:
 
 
 def _lambda(node: e.Lambda, renderer: ExpressionRenderer) -> str:
-    body = renderer.inside().text(node.body)
-    return _splice(node.span, [(node.body.span, body)])
+    inside = renderer.inside()
+    return _splice(node.span, [(part.span, inside.text(part)) for part in (*node.parameters, node.body)])
 
 
 def _unary(node: e.Unary, renderer: ExpressionRenderer) -> str | None:
