@@ -268,10 +268,10 @@ def _selected(script: LocalScript, zone: str, span: Span, spark: Callable[[], Sp
 
     with TemporaryDirectory(prefix="sqlext-") as sources:
         try:
-            rows = computed(script, Location(sources)).rows
+            rows = standing(computed(script, Location(sources)).rows, select_context(script.script, zone))
         except Exception as error:
             raise run_error(error, span) from error
-    table = standing(rows, select_context(script.script, zone)).select(range(len(script.script.outputs)))
+    table = rows.select(range(len(script.script.outputs)))
     return Result(table.column_names, list(rows_of_table(table)), frame=lambda: spark().createDataFrame(table))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlext.plan.nodes import EXISTS
 from sqlext.sinks.base import SinkContext
@@ -20,11 +21,11 @@ def standing(rows: pa.Table, context: SinkContext) -> pa.Table:
         context: says which hidden columns they have.
     """
     if context.kind is not None:
-        return rows.take([net.first for net in _nets(rows, context.kind) for _ in range(net.count)])
+        return _taken(rows, [net.first for net in _nets(rows, context.kind) for _ in range(net.count)])
     if context.exists is None:
         return rows
     last = dict(zip(_values(rows, context.keys), range(rows.num_rows), strict=True))
-    found = rows.take(list(last.values()))
+    found = _taken(rows, list(last.values()))
     return found.filter(found[context.exists])
 
 
@@ -36,7 +37,7 @@ def last_of_keys(rows: pa.Table, keys: Sequence[str], context: SinkContext) -> p
     if context.kind is not None:
         nets = [net for net in _nets(rows, context.kind) if net.count]
         nets.sort(key=lambda net: net.last)
-        rows, exists = rows.take([net.last for net in nets]), [net.count > 0 for net in nets]
+        rows, exists = _taken(rows, [net.last for net in nets]), [net.count > 0 for net in nets]
     else:
         exists = rows[context.exists].to_pylist() if context.exists is not None else [True] * rows.num_rows
     last: dict[Hashable, int] = {}
@@ -45,7 +46,7 @@ def last_of_keys(rows: pa.Table, keys: Sequence[str], context: SinkContext) -> p
             last[key] = row
     found = list(last.values())
     plain = rows.drop_columns([EXISTS]) if EXISTS in rows.column_names else rows
-    return plain.take(found).append_column(EXISTS, pa.array([exists[row] for row in found], pa.bool_()))
+    return _taken(plain, found).append_column(EXISTS, pa.array([exists[row] for row in found], pa.bool_()))
 
 
 @dataclass
@@ -73,6 +74,13 @@ def _values(rows: pa.Table, names: Sequence[str]) -> Iterator[Hashable]:
     return map(repr, zip(*columns, strict=True)) if columns else iter(("",) * rows.num_rows)
 
 
+def _taken(rows: pa.Table, places: Sequence[int]) -> pa.Table:
+    # Without its type, an empty list of places is one of NULLs.
+    return rows.take(pa.array(places, pa.int64()))
+
+
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    # Python has no times beyond the year 9999, nor nanoseconds.
-    return column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+    # Python has no times beyond the year 9999. To SQL the two zeros are one.
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.int64())
+    return pc.add(column, pa.scalar(0, column.type)) if pa.types.is_floating(column.type) else column

@@ -66,6 +66,33 @@ def test_a_select_shows_what_stands(tmp_path: Path, variables: dict[str, str]) -
     assert sorted(joined.rows) == [(1,), (2,), (3,), (4,)]
 
 
+_NOTHING = [
+    "SELECT item, COUNT(*) FROM orders WHERE id > 99 GROUP BY item",
+    "SELECT o.id FROM orders AS o LEFT JOIN orders AS r ON o.id = r.id WHERE r.id IS NULL",
+    "SELECT item, COUNT(*) FROM orders GROUP BY item LIMIT 0",
+]
+
+
+@pytest.mark.parametrize("query", _NOTHING)
+def test_nothing_may_stand(tmp_path: Path, variables: dict[str, str], query: str) -> None:
+    *_, selected = _run(tmp_path, f"{_ORDERS}{query};", variables)
+    assert selected.rows == []
+
+
+def test_a_sink_may_get_nothing(tmp_path: Path, variables: dict[str, str]) -> None:
+    _run(tmp_path, f"{_ORDERS}{_KEYED}{_TOTALS.replace('FROM orders', 'FROM orders WHERE id > 99')}", variables)
+    assert _in_delta(variables["OUT"]) == []
+
+
+def test_both_zeros_are_one_key(tmp_path: Path, variables: dict[str, str]) -> None:
+    sink = "CREATE TABLE totals (z DOUBLE, id INT, PRIMARY KEY (z) NOT ENFORCED) "
+    minus = "(amount - amount) * CAST(-1 AS DOUBLE)"
+    rows = f"SELECT CASE WHEN id = 1 THEN amount - amount ELSE {minus} END AS z, id FROM orders WHERE id < 3"
+    script = f"{_ORDERS}{sink} WITH ('connector' = 'delta', 'path' = '${{OUT}}'); INSERT INTO totals {rows};"
+    _run(tmp_path, script, variables)
+    assert [r["id"] for r in DeltaTable(variables["OUT"]).to_pyarrow_table().to_pylist()] == [2]
+
+
 def test_files_get_what_stands(tmp_path: Path, variables: dict[str, str]) -> None:
     sink = (
         "CREATE TABLE totals (item STRING, n BIGINT, total DOUBLE) "

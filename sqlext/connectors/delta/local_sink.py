@@ -42,7 +42,7 @@ def local_delta(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> Loc
         raise Unsuited("a Delta table that is overwritten, that has partitions, or that gets columns")
     held = selected(stored_values(spec), schema, context.zone)
     for name, of in held.columns:
-        if pa.types.is_nested(of):
+        if pa.types.is_nested(of) or (context.mode == "upsert" and name.lower() == EXISTS):
             raise Unsuited(f"column `{name}` of type {of} of a Delta table")
     sink = LocalDelta(spec, context, held)
     sink.require_plain()

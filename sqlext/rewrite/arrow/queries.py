@@ -110,7 +110,7 @@ class _Compiler:
         return {name: self._value(value, below)}
 
     def _value(self, value: exp.Expr, below: _Below) -> Expression:
-        if isinstance(value, exp.Explode) and isinstance(value.this, exp.Array) and len(value.this.expressions) == 1:
+        if type(value) is exp.Explode and isinstance(value.this, exp.Array) and len(value.this.expressions) == 1:
             (value,) = value.this.expressions
         made = translated_tree(value, below.resolve, self.zone)
         found = sliding(value)
@@ -155,9 +155,12 @@ def _exploded(tree: exp.Select, below: _Below) -> list[_Below]:
         return [below]
     (lateral, *more), numbers = laterals, getattr(laterals[0].this.this, "expressions", [])
     columns = lateral.args["alias"].columns
-    known = isinstance(lateral.this, exp.Explode) and len(columns) == 1 and not lateral.args.get("outer")
+    known = type(lateral.this) is exp.Explode and len(columns) == 1 and not lateral.args.get("outer")
     plain = [n for n in numbers if isinstance(n, exp.Literal) and not n.is_string and n.this.isdigit()]
-    if more or not known or not plain or len(plain) != len(numbers):
+    names = {name.lower() for name in below.columns}
+    known = known and columns[0].name.lower() not in names and tree.find(exp.Star) is None
+    # Our own text alone is known: small numbers under a name that no column has.
+    if more or not known or not plain or len(plain) != len(numbers) or any(int(n.this) >= 1 << 31 for n in plain):
         raise Unsuited(f"LATERAL VIEW in `{tree.sql('spark')}`")
     return [
         replace(below, constants={columns[0].name: Literal(pa.int32(), value=int(number.this))}) for number in plain

@@ -107,11 +107,15 @@ def _trimmed(of: Of, node: exp.Trim) -> Expression | None:
 
 
 def _concat(of: Of, node: exp.Concat) -> Expression | None:
-    return _text("concat", *(of(v) for v in node.expressions))
+    return _joined_texts(*(of(v) for v in node.expressions))
 
 
 def _joined(of: Of, node: exp.DPipe) -> Expression | None:
-    return _text("concat", of(node.this), of(node.expression))
+    return _joined_texts(of(node.this), of(node.expression))
+
+
+def _joined_texts(*inputs: Expression) -> Expression | None:
+    return _text("concat", *inputs) if all(i.type == _STRING for i in inputs) else None
 
 
 def _replace(of: Of, node: exp.Replace) -> Expression | None:

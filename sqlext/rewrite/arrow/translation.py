@@ -309,6 +309,8 @@ class _Translation:
         if failed is not None:
             return failed
         inner = node.this
+        if isinstance(inner, exp.Null):
+            return Literal(target)
         if isinstance(inner, exp.BitwiseRightShift) and isinstance(inner.this, exp.BitwiseLeftShift):
             return self._wrapped(inner, target)
         value = self.of(inner)
