@@ -230,9 +230,11 @@ def fed(drafts: Sequence[Draft]) -> list[bool]:
     found = []
     for draft in drafts:
         found.append(not written.isdisjoint(_place(source.table) for source in draft.script.sources))
-        written.add(_place(draft.insert.table))
+        written |= {_place(table) for table in (draft.insert.table, *(side.table for side in draft.script.sides))}
     return found
 
 
 def _place(table: Table) -> str:
-    return absolute(table.option("path")) or table.name.plain
+    held = table.option("table-name")
+    # The catalog may know one table of a database by several names.
+    return absolute(table.option("path")) or (f"{table.option('url')} {held}" if held else table.name.plain)

@@ -5,6 +5,7 @@ Other functions can fail too. For these a row still fails its query.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from enum import Enum
 
@@ -37,7 +38,7 @@ class RowFailure(Enum):
 
 #: Spark's functions that read a time of a text, and fail where it is none.
 TIMES = ("TO_TIMESTAMP", "TO_DATE")
-_DIVIDES = ("/", "%", "DIV")
+DIVIDES = ("/", "%", "DIV")
 _ADDS = ("+", "-", "*")
 
 
@@ -49,7 +50,7 @@ def failure_of(node: e.Node, type_of: TypeOf, mode: str) -> RowFailure | None:
         mode: whose meaning expressions have, ``spark`` or ``flink``.
     """
     if isinstance(node, e.Cast):
-        return None if node.try_ or always_fits(type_of(node.operand), node.type) else RowFailure.CAST
+        return None if node.try_ or not judged(type_of(node.operand), node.type) else RowFailure.CAST
     if isinstance(node, e.Binary):
         return _of_arithmetic(node, type_of, mode)
     if isinstance(node, e.Subscript) and mode == "spark":
@@ -74,30 +75,50 @@ def parts(node: e.Node) -> Iterator[e.Node]:
 
 
 def _of_arithmetic(node: e.Binary, type_of: TypeOf, mode: str) -> RowFailure | None:
-    if node.op not in (*_DIVIDES, *_ADDS):
+    if node.op not in (*DIVIDES, *_ADDS):
         return None
     left, right = type_of(node.left), type_of(node.right)
     if left is None or right is None or not (left.is_numeric and right.is_numeric):
         return None
     inexact = left.is_approximate or right.is_approximate
-    if node.op in _DIVIDES:  # Flink divides inexact numbers by zero, to Infinity
+    if node.op in DIVIDES:  # Flink divides inexact numbers by zero, to Infinity
         return None if (inexact and mode == "flink") or _is_not_zero(node.right) else RowFailure.DIVISION
     return None if inexact or mode == "flink" else RowFailure.OVERFLOW  # Flink's integers wrap around
 
 
 def _is_not_zero(node: e.Expr) -> bool:
-    return isinstance(node, e.Literal) and node.kind == "NUMBER" and bool(node.value.upper().strip("0.E+-"))
+    """Whether this is a number as written, with a digit before its exponent or suffix that is no zero."""
+    return isinstance(node, e.Literal) and node.kind == "NUMBER" and _NOT_ZERO.match(node.value) is not None
 
 
+_NOT_ZERO = re.compile(r"[0.]*[1-9]")
+_NESTED = ("ARRAY", "MAP", "ROW", "MULTISET")
+_MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
+#: How many digits the integers have.
+_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "INTEGER": 10, "BIGINT": 19}
 _WIDER = ("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
+
+
+def judged(from_: LogicalType | None, to: LogicalType) -> bool:
+    """Whether a cast may have no result, and NULL in place of it tells that.
+
+    Of arrays, maps and rows the parts would be NULL, which tells nothing: such a cast fails its query.
+    """
+    return to.root not in _NESTED and not always_fits(from_, to)
 
 
 def always_fits(from_: LogicalType | None, to: LogicalType) -> bool:
     """Whether a cast has a result for every value."""
     if from_ is None:
         return False
-    if to.is_text or from_.root == to.root == "BOOLEAN":
+    if to.is_text or from_.as_nullable() == to.as_nullable() or {from_.root, to.root} <= {*_MOMENTS}:
         return True
+    if to.root == "DECIMAL" and from_.root in ("DECIMAL", *_DIGITS):
+        digits, scale = (
+            (from_.precision or 0, from_.scale or 0) if from_.root == "DECIMAL" else (_DIGITS[from_.root], 0)
+        )
+        whole = (to.precision or 0) - (to.scale or 0)
+        return (to.scale or 0) >= scale and whole >= digits - scale
     if from_.root in _WIDER and to.root in _WIDER:
         return _WIDER.index(from_.root) <= _WIDER.index(to.root)
     return from_.is_numeric and to.is_approximate

@@ -106,6 +106,10 @@ def column_changes(alteration: Alteration, existing: Mapping[str, str]) -> Colum
     for old, new in alteration.renamed:
         before[new] = before.pop(old)
     found = {name: plain_type(type_) for name, type_ in existing.items()}
+    for old, new in alteration.renamed:
+        if old in found and new in found:
+            hint = "choose another name, or declare the column that is there"
+            raise _impossible(alteration, f"has both `{old}` and `{new}`", hint)
     dropped = tuple(n for n in before if n not in after and n in found)
     if dropped and set(found) <= set(dropped):
         raise _impossible(alteration, "would have no column left", "DROP TABLE removes the table")

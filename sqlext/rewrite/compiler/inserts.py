@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.expressions.failing import always_fits
+from sqlext.analysis.expressions.failing import judged
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.inserts.sides import bad_scans
 from sqlext.analysis.names.environment import Environment
@@ -110,7 +110,7 @@ def with_sink_letters(script: SparkScript, plan: PlanNode) -> SparkScript:
 def _fitting(assignment: Assignment, text: str, insert: BoundInsert, env: Environment) -> tuple[str, str | None]:
     """Return a sink column that is NULL where the query's value does not fit, and why it does not."""
     target, source = assignment.target.type, assignment.source
-    if source is None or target is None or always_fits(source.type, target):
+    if source is None or target is None or not judged(source.type, target):
         return text, None
     own = value(source, env.zone)
     if text == own:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlext.analysis.expressions.failing import RowFailure, failure_of
+from sqlext.analysis.expressions.failing import DIVIDES, RowFailure, failure_of
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.quoting import string
@@ -140,6 +140,12 @@ class _Reasons:
             return self._in_turn((node.left, node.right), "NOT coalesce({}, false)")
         if isinstance(node, e.Call) and node.function in _FIRST_OF:
             return self._in_turn(node.args, "{} IS NULL")
+        if isinstance(node, e.InList):
+            equal = f"NOT coalesce({self.safe.text(node.operand)} = {{}}, false)"
+            return first_of([self.of(node.operand), self._in_turn(node.items, equal)])
+        if isinstance(node, e.Call) and node.function == "NVL2" and len(node.args) == len(("x", "a", "b")):
+            value, known, missing = node.args
+            return _choice(self.of(value), f"({self.safe.text(value)}) IS NOT NULL", self.of(known), self.of(missing))
         if isinstance(node, e.Call) and node.function == "IF" and len(node.args) == len(("c", "a", "b")):
             test = self.of(node.args[0]), self.safe.text(node.args[0])
             return _choice(*test, self.of(node.args[1]), self.of(node.args[2]))
@@ -150,8 +156,17 @@ class _Reasons:
         if failure is None:
             return None
         known = [f"{self.safe.text(o)} IS NOT NULL" for o in operands(node)]
-        value = render(node, self.safe) if isinstance(node, e.Expr) else ""
-        return failed(" AND ".join([*known, f"{value} IS NULL"]), failure.code, f"{node.span.one_line}: {failure.why}")
+        condition = " AND ".join([*known, self._is_missing(node)])
+        return failed(condition, failure.code, f"{node.span.one_line}: {failure.why}")
+
+    def _is_missing(self, node: e.Node) -> str:
+        """Return what holds, of operands that have values, where a node that can fail has none."""
+        if isinstance(node, e.Subscript):  # an element that is there may be NULL
+            index, elements = self.safe.text(node.index), self.safe.text(node.operand)
+            return f"(({index}) < 0 OR ({index}) >= size({elements}))"
+        if isinstance(node, e.Binary) and node.op in DIVIDES:
+            return f"({self.safe.text(node.right)}) = 0"
+        return f"{render(node, self.safe) if isinstance(node, e.Expr) else ''} IS NULL"
 
     def _in_turn(self, nodes: Sequence[e.Node], goes_on: str) -> str | None:
         """Return why one of several fails, of which the next is looked at if the one before says ``goes_on``."""

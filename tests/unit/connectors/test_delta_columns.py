@@ -101,3 +101,10 @@ def test_what_delta_cannot_do(after: WriteSpec, message: str) -> None:
 )
 def test_which_types_are_wider(old: str, new: str, wider: bool) -> None:
     assert is_wider(old, new) is wider
+
+
+def test_no_other_column_takes_the_place_of_a_renamed_one() -> None:
+    before, after = _spec(a=INT, c=TIMESTAMP3), _spec(b=INT, c=TIMESTAMP3)
+    with pytest.raises(SqlExtError) as refused:
+        column_changes(Alteration(before, after, (("a", "b"),)), _THERE)
+    assert (refused.value.code, refused.value.message) == ("DDL-033", "the Delta table at `/t` has both `a` and `b`")

@@ -31,7 +31,19 @@ def test_what_can_fail_is_null(written: str, safe: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["s", "n + 1.5E0", "CAST(n AS BIGINT)", "CAST(n AS STRING)", "TRY_CAST(s AS INT)", "n / 2", "mp['k']"]
+    "written",
+    [
+        "s",
+        "n + 1.5E0",
+        "CAST(n AS BIGINT)",
+        "CAST(n AS STRING)",
+        "TRY_CAST(s AS INT)",
+        "n / 2",
+        "mp['k']",
+        "CAST(ai AS ARRAY<TINYINT>)",
+        "CAST(ts AS DATE)",
+        "CAST(n AS DECIMAL(12, 1))",
+    ],
 )
 def test_what_cannot_fail_stays(written: str) -> None:
     expr = parse_expression_text(written, "spark")
@@ -49,7 +61,7 @@ def test_flink_wraps_around_and_divides_inexact_numbers_by_zero() -> None:
 
 def test_a_reason_has_code_and_text() -> None:
     assert reason(parse_expression_text("n / l", "spark"), Strs("spark")) == (
-        "CASE WHEN n IS NOT NULL AND l IS NOT NULL AND (n / nullif(l, 0)) IS NULL "
+        "CASE WHEN n IS NOT NULL AND l IS NOT NULL AND (l) = 0 "
         "THEN named_struct('code', 'RUN-040', 'reason', 'n / l: division by zero') END"
     )
 
@@ -62,6 +74,8 @@ def test_a_reason_has_code_and_text() -> None:
         ("l <> 0 AND n / l > 1", "CASE WHEN coalesce((l <> 0), true) THEN CASE WHEN n"),
         ("l = 0 OR n / l > 1", "CASE WHEN NOT coalesce((l = 0), false) THEN CASE WHEN n"),
         ("coalesce(n, n / l)", "CASE WHEN (n) IS NULL THEN CASE WHEN n"),
+        ("nvl2(l, 1, n / l)", "CASE WHEN (l) IS NOT NULL THEN NULL ELSE CASE WHEN n"),
+        ("n IN (l, n / l)", "CASE WHEN NOT coalesce(n = (l), false) THEN CASE WHEN n"),
         ("if(l = 0, 0, n / l)", "CASE WHEN l = 0 THEN NULL ELSE CASE WHEN n"),
     ],
 )
@@ -69,3 +83,14 @@ def test_what_sql_does_not_look_at_does_not_fail(written: str, asked_first: str)
     why = reason(parse_expression_text(written, "spark"), Strs("spark"))
     assert why is not None
     assert why.startswith(asked_first)
+
+
+def test_an_element_that_is_there_may_be_null() -> None:
+    why = reason(parse_expression_text("ai[n]", "spark"), Strs("spark"))
+    assert why is not None
+    assert why.startswith("CASE WHEN ai IS NOT NULL AND n IS NOT NULL AND ((n) < 0 OR (n) >= size(ai)) THEN")
+
+
+@pytest.mark.parametrize("zero", ["0", "0.0", "0E1", "00"])
+def test_zero_is_zero_however_it_is_written(zero: str) -> None:
+    assert reason(parse_expression_text(f"n / {zero}", "spark"), Strs("spark")) is not None
