@@ -221,6 +221,7 @@ class Interpreter:
             change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
             before = catalog.lookup(name)
             if isinstance(before, Table):
+                self._admit(before, (), statement.name_span)
                 # First: a run that breaks off between the two is made good by the same statement.
                 self._alter_stored(statement, before, alteration(before))
         catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
@@ -231,7 +232,6 @@ class Interpreter:
         connector = known(before)
         if connector is None or not connector.can_alter or written_columns(before) == written_columns(after):
             return
-        self._admit(before, (), statement.name_span)
         renamed = ((statement.names[0], statement.names[1]),) if statement.action == "RENAME COLUMN" else ()
         alteration = Alteration(connector.write_spec(before), connector.write_spec(after), renamed)
         self.handler.alter_stored(before.name, alteration, statement.span)
