@@ -15,11 +15,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def await_port(process: subprocess.Popen[bytes], port: int, log: Path, seconds: float) -> None:
+def await_port(process: subprocess.Popen[bytes], port: int, log: Path, seconds: float, says: str = "") -> None:
     """Return when a server takes connections.
 
     Args:
         log: what it says.
+        says: what stands there when it serves, of a server that takes connections before.
 
     Raises:
         RuntimeError: if it ends before that, or takes longer.
@@ -27,7 +28,7 @@ def await_port(process: subprocess.Popen[bytes], port: int, log: Path, seconds: 
     deadline = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < deadline:
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
+            if probe.connect_ex(("127.0.0.1", port)) == 0 and says in log.read_text(errors="replace"):
                 return
         time.sleep(0.1)
     raise RuntimeError(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")

@@ -31,7 +31,7 @@ def postgresql_server() -> Iterator[str]:
         with (folder / "log").open("wb") as said:
             process = subprocess.Popen(_server(folder, binaries, port), stdout=said, stderr=subprocess.STDOUT)
         try:
-            await_port(process, port, folder / "log", _START_SECONDS)
+            await_port(process, port, folder / "log", _START_SECONDS, "ready to accept connections")
             yield f"jdbc:postgresql://127.0.0.1:{port}/postgres"
         finally:
             process.send_signal(signal.SIGINT)  # the fast shutdown: it waits for no client

@@ -68,14 +68,14 @@ def test_the_catalog_of_a_database(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_database_where_no_catalog_can_lie(spark: SparkSession, tmp_path: Path) -> None:
-    """Hadoop's own file system of links has one: Spark writes there, and the catalog's stores do not."""
-    link = ("fs.viewfs.mounttable.of-tests.link./there", tmp_path.as_uri())
-    spark.sparkContext._jsc.hadoopConfiguration().set(*link)
-    spark.sql("CREATE DATABASE far_away LOCATION 'viewfs://of-tests/there/far_away'")
+    """Hadoop's own file system of links has one. A database may be moved there without being asked for its folder."""
+    spark.sql(f"CREATE DATABASE far_away LOCATION '{(tmp_path / 'near').as_uri()}'")
+    spark.sql("ALTER DATABASE far_away SET LOCATION 'viewfs://of-tests/there/far_away'")
     try:
         with pytest.raises(sqlext.SqlExtError) as refused:
             sqlext.connect(spark, "far_away")
     finally:
+        spark.sql(f"ALTER DATABASE far_away SET LOCATION '{(tmp_path / 'near').as_uri()}'")
         spark.sql("DROP DATABASE far_away")
     assert refused.value.code == "CAT-037"
     assert refused.value.message.startswith("database `far_away` lies at viewfs://of-tests/there/far_away")
