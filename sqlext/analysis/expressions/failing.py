@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from enum import Enum
 
+from sqlext.analysis.types.decimals import BIGINT_DIGITS, INTEGER_DIGITS
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.types import LogicalType
@@ -95,7 +96,7 @@ _NOT_ZERO = re.compile(r"[0.]*[1-9]")
 _NESTED = ("ARRAY", "MAP", "ROW", "MULTISET")
 _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
 #: How many digits the integers have.
-_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "INTEGER": 10, "BIGINT": 19}
+_DIGITS = {**INTEGER_DIGITS, "BIGINT": BIGINT_DIGITS["flink"]}
 _WIDER = ("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
 
 

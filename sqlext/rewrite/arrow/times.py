@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from zoneinfo import available_timezones
+from functools import cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 from sqlglot import exp
@@ -19,9 +19,13 @@ Of = Callable[[exp.Expr], Expression]
 _FIELDS = ("year", "quarter", "month", "day", "hour", "minute")
 
 
-@lru_cache(maxsize=1)
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
+@cache
+def _is_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
 
 
 def at_zone(instant: Expression, zone: str) -> Expression | None:
@@ -35,7 +39,7 @@ def instant_of(wall: Expression, zone: str) -> Expression | None:
 
 
 def _of_zone(function: str, of: pa.DataType, time: Expression, zone: str) -> Expression | None:
-    if zone not in _zones():
+    if not _is_zone(zone):
         return None
     return Apply(of, function=function, inputs=(time, Literal(pa.string(), value=zone)))
 
