@@ -100,10 +100,15 @@ def _run(options: ShellArguments) -> int:
 
 
 def _run_given(opened: Shell, options: ShellArguments) -> bool:
-    """Run what is given, one after the other, up to the first that goes wrong."""
+    """Run what is given, one after the other, up to the first that goes wrong, or to ``.quit``."""
+    from sqlext.cli.shell.commands import Leave
+    from sqlext.cli.shell.given import run_given
+
     texts = options.texts if options.texts or options.file is not None else (sys.stdin.read(),)
-    # A line that ends in .sql would be a file's name.
-    return all(opened.run(text + "\n") for text in texts) and (options.file is None or opened.run(options.file))
+    try:
+        return all(run_given(opened, t) for t in texts) and (options.file is None or opened.run(options.file))
+    except Leave:
+        return True
 
 
 def _prompt(opened: Shell) -> None:

@@ -36,36 +36,37 @@ class Leave(Exception):  # noqa: N818 - no error: the user wants to go
     """Raised by .quit."""
 
 
-def _quit(shell: Shell, argument: str) -> None:
+def _quit(shell: Shell, argument: str) -> bool:
     raise Leave
 
 
-def _help(shell: Shell, argument: str) -> None:
+def _help(shell: Shell, argument: str) -> bool:
     click.echo(_HELP)
+    return True
 
 
-def _clear(shell: Shell, argument: str) -> None:
+def _clear(shell: Shell, argument: str) -> bool:
     click.clear()
+    return True
 
 
-def _mode(shell: Shell, argument: str) -> None:
+def _mode(shell: Shell, argument: str) -> bool:
     value = argument.replace("'", "''")
     # By SET, so that SET lists it and RESET takes it back.
-    shell.run(f"SET 'sqlext.shell.format' = '{value}';\n")
+    return shell.run(f"SET 'sqlext.shell.format' = '{value}';\n")
 
 
-def _read(shell: Shell, argument: str) -> None:
+def _read(shell: Shell, argument: str) -> bool:
     if argument:
-        shell.run(Path(argument).expanduser())
-    else:
-        click.echo(".read needs a file: .read FILE", err=True)
+        return shell.run(Path(argument).expanduser())
+    return _refused(".read needs a file: .read FILE")
 
 
-def _tables(shell: Shell, argument: str) -> None:
-    shell.run(f"SHOW TABLES LIKE {string(argument)};\n" if argument else "SHOW TABLES;\n")
+def _tables(shell: Shell, argument: str) -> bool:
+    return shell.run(f"SHOW TABLES LIKE {string(argument)};\n" if argument else "SHOW TABLES;\n")
 
 
-def _schema(shell: Shell, argument: str) -> None:
+def _schema(shell: Shell, argument: str) -> bool:
     catalog = shell.session.catalog
     here = catalog.snapshot().relations(catalog.current_catalog, catalog.current_database)
     # Tables first: views read them.
@@ -78,6 +79,8 @@ def _schema(shell: Shell, argument: str) -> None:
             print_line(f"{result.rows[0][0]};", shell.output)
     except SqlExtError as error:
         tell(error)
+        return False
+    return True
 
 
 def _kind(shell: Shell, name: str) -> str:
@@ -86,12 +89,14 @@ def _kind(shell: Shell, name: str) -> str:
     return "VIEW" if isinstance(found, View) else "TABLE"
 
 
-def _timer(shell: Shell, argument: str) -> None:
+def _timer(shell: Shell, argument: str) -> bool:
     shell.timer = _switched("timer", argument, now=shell.timer)
+    return True
 
 
-def _pager(shell: Shell, argument: str) -> None:
+def _pager(shell: Shell, argument: str) -> bool:
     shell.pager = _switched("pager", argument, now=shell.pager)
+    return True
 
 
 def _switched(what: str, argument: str, *, now: bool) -> bool:
@@ -102,7 +107,8 @@ def _switched(what: str, argument: str, *, now: bool) -> bool:
     return now
 
 
-_Action = Callable[[Shell, str], None]
+#: What a command does; false where it was refused.
+_Action = Callable[[Shell, str], bool]
 _WORDS: Mapping[str, _Action] = {"quit": _quit, "exit": _quit, "help": _help, "clear": _clear}
 _COMMANDS: Mapping[str, _Action] = {
     **_WORDS,
@@ -121,8 +127,8 @@ _PSQL = {
 }  # fmt: skip
 
 
-def command(text: str) -> Callable[[Shell], None] | None:
-    """Return what a line does if it is a command, else None: then it is SQL."""
+def command(text: str) -> Callable[[Shell], bool] | None:
+    """Return what a line does (and whether it went well) if it is a command, else None: then it is SQL."""
     if text.strip().startswith("\\"):
         return _of_psql(text.strip()[1:].partition(" ")[0].rstrip("+;"))
     dotted = text.strip().startswith(".")
@@ -132,7 +138,7 @@ def command(text: str) -> Callable[[Shell], None] | None:
         return None
     action = _COMMANDS.get(word.lower())
     if action is None:
-        return lambda shell: click.echo(f"there is no command .{word}; .help lists them", err=True)
+        return lambda shell: _refused(f"there is no command .{word}; .help lists them")
     return lambda shell: action(shell, argument.strip())
 
 
@@ -141,11 +147,16 @@ def words(text: str) -> list[str]:
     return sorted(f".{word}" for word in _COMMANDS if f".{word}".startswith(text)) if text.startswith(".") else []
 
 
-def _of_psql(word: str) -> Callable[[Shell], None]:
+def _of_psql(word: str) -> Callable[[Shell], bool]:
     serves = _PSQL.get(word)
     said = (
         f"\\{word} is a command of psql; here it is {serves}"
         if serves
         else f"there is no command \\{word}; .help lists them"
     )
-    return lambda shell: click.echo(said, err=True)
+    return lambda shell: _refused(said)
+
+
+def _refused(said: str) -> bool:
+    click.echo(said, err=True)
+    return False

@@ -153,6 +153,9 @@ _FLINK_ONLY: dict[tuple[str, str], tuple[str, str]] = {
     ("REMOVE", "JAR"): ("REMOVE JAR", "leave it out: a JAR stays until the Spark session ends"),
     ("COMPILE", "PLAN"): ("COMPILE PLAN", "leave it out: a query is planned when it starts, and its state stays"),
 }
+_SHELLS = dict.fromkeys(
+    (".", "\\"), "a command of the shell stands at the prompt of `sqlext shell`, in its -e, or piped to it"
+)
 #: Words that begin a statement of ours wherever they stand, for hints.
 _OURS_BEHIND = ("TABLE", "VIEW", "DATABASE", "CATALOG", "FUNCTION", "TABLES", "VIEWS", "DATABASES", "CATALOGS")
 
@@ -172,7 +175,7 @@ def parse_spark(cursor: Cursor, ours: Collection[str]) -> SparkStatement:
     verb = "DESCRIBE" if first.upper == "DESC" else first.upper
     forms = _by_verb().get(verb, ()) if first.kind is TokenKind.WORD else ()
     if not forms:
-        hint = did_you_mean_word(first.upper, *_by_verb(), *ours)
+        hint = _SHELLS.get(first.text) or did_you_mean_word(first.upper, *_by_verb(), *ours)
         hint = hint or "neither sqlext nor Spark has a statement that begins so"
         raise cursor.unexpected("a statement", hint=hint)
     named = _read(cursor, verb, forms)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from sqlext.analysis.definitions.cautions import table_cautions
+from sqlext.analysis.expressions.untrue import never_true
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.pieces import pieces
@@ -36,6 +37,7 @@ def statement_cautions(
         table = state.catalog.lookup(statement.name)
         yield from table_cautions(statement, table) if isinstance(table, Table) else ()
     yield from _plain_secrets(statement)
+    yield from never_true(statement)
     for query in compiled:
         yield from cautions(query.plan, query.insert.span if query.insert is not None else statement.span)
 

@@ -10,7 +10,8 @@ from threading import Event
 import pytest
 from rich.console import Console
 
-from sqlext.cli.shell.commands import command, words
+from sqlext.cli.shell.commands import Leave, command, words
+from sqlext.cli.shell.given import run_given
 from sqlext.cli.shell.runner import Shell
 from sqlext.errors import SqlExtError
 from sqlext.session.api import Session
@@ -156,6 +157,62 @@ def test_definitions_do_not_wait_for_spark(tmp_path: Path) -> None:
     assert opened.run(TABLE)
     asked.set()
     opened.close(wait=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (".tables", ["a pen", "orders"]),
+        (" .tables orders ;\n", ["orders"]),
+        ("-- what is there\n.tables orders\nSHOW DATABASES;", ["orders", "default_database"]),
+        ("SHOW DATABASES; .tables orders", ["default_database", "orders"]),
+        (".mode json\n.mode csv\n\nSHOW CATALOGS", ["default_catalog"]),
+        ("SHOW CATALOGS;\nclear;", ["default_catalog"]),
+        ("SHOW DATABASES LIKE '\n.tables';", []),
+        ("/* it's\n.tables */ SHOW CATALOGS;", ["default_catalog"]),
+    ],
+)
+def test_commands_between_statements_that_are_given(text: str, shown: list[str], shell: Shell) -> None:
+    do(shell, ".mode csv")
+    printed(shell.output)
+    assert run_given(shell, text)
+    heads = {"table name", "database name", "catalog name"}
+    assert [line for line in printed(shell.output).splitlines() if line not in heads] == shown
+    do(shell, ".mode table")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("\\d\nSHOW CATALOGS;", r"\d is a command of psql; here it is .tables, or DESCRIBE name;"),
+        (".nothing\nSHOW CATALOGS;", "there is no command .nothing; .help lists them"),
+        (".timer off\n.timer on\n\nSELEC 1;\n.tables", "<sql>:4:1: PARSE-002: expected a statement, found `SELEC`"),
+        (".schema none\nSHOW CATALOGS;", "NAME-002: there is no table `none`"),
+        (".read none.sql\nSHOW CATALOGS;", "RUN-011: cannot read `none.sql`"),
+    ],
+)
+def test_what_is_given_ends_with_a_mistake(
+    text: str, told: str, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed(shell.output)
+    assert not run_given(shell, text)
+    assert told in capsys.readouterr().err
+    assert printed(shell.output) == ""
+
+
+def test_what_is_given_leaves(shell: Shell) -> None:
+    printed(shell.output)
+    with pytest.raises(Leave):
+        run_given(shell, "SHOW CATALOGS;\n.quit\nSHOW DATABASES;")
+    assert "default_database" not in printed(shell.output)
+
+
+def test_a_command_in_a_file(shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.sql").write_text("SHOW TABLES;\n.tables\n")
+    assert not shell.run(tmp_path / "job.sql")
+    said = capsys.readouterr().err
+    assert "job.sql:2:1: PARSE-002" in said
+    assert "at the prompt of `sqlext shell`, in its -e, or piped to it" in said
 
 
 def test_completion() -> None:

@@ -147,6 +147,46 @@ def test_a_secret_within_a_url_and_one_from_a_variable(tmp_path: Path) -> None:
     assert check_file(script, {"URL": "jdbc:postgresql://me:hunter2@db/shop"}) == []
 
 
+@pytest.mark.parametrize(
+    ("condition", "hint"),
+    [
+        ("v = NULL", "v IS NULL"),
+        ("v <> NULL", "v IS NOT NULL"),
+        ("NULL != v", "v IS NOT NULL"),
+        ("v > (NULL)", "v IS NULL"),
+        ("v = CAST(NULL AS INT)", "v IS NULL"),
+        ("k NOT IN ('a', NULL)", "leave NULL out of the list"),
+        ("k IN (NULL)", "k IS NULL"),
+        ("v BETWEEN 1 AND NULL", "v IS NULL"),
+        ("v BETWEEN 5 AND -1", "BETWEEN -1 AND 5"),
+        ("k NOT LIKE NULL", "k IS NOT NULL"),
+        ("t.v <> t.v", "compare it with another one"),
+    ],
+)
+def test_comparisons_that_are_never_true(condition: str, hint: str) -> None:
+    (found,) = check_file(f"{TABLES} SELECT k FROM t WHERE v > 0 AND {condition};")
+    assert (found.code, found.severity, found.hint) == ("WARN-010", "warning", hint)
+    assert found.span is not None
+    assert found.span.text == condition
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "v IS NULL", "v <=> NULL", "v IS NOT DISTINCT FROM NULL", "k IN ('a', NULL)", "v NOT BETWEEN NULL AND 5",
+        "v BETWEEN SYMMETRIC 5 AND 1", "v BETWEEN 1 AND 1.0", "v = v", "COALESCE(v, NULL) = 1",
+        "CASE WHEN v IS NULL THEN NULL ELSE v END = 1",
+    ],
+)  # fmt: skip
+def test_comparisons_that_can_be_true(condition: str) -> None:
+    assert warnings(f"SELECT k FROM t WHERE {condition};") == []
+
+
+def test_a_case_that_is_never_taken_in_a_view() -> None:
+    view = "CREATE VIEW named AS SELECT CASE k WHEN 'a' THEN 1 WHEN NULL THEN 2 END AS n FROM t;"
+    assert warnings(f"{view} SELECT n FROM named;") == [("WARN-010", "WHEN NULL THEN 2")]
+
+
 SINK = "CREATE TABLE sink (k STRING) WITH ('connector' = 'blackhole');"
 
 
