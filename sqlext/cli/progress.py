@@ -126,8 +126,9 @@ class Watch:
                     # The lag changes with the clock: it is no news by itself.
                     line, now = progress_line(name, progress), time.monotonic()
                     before = said.get((id(query), name))
-                    over = ended or progress.get("status", "running") != "running"
-                    if before is None or before.due(line, now, ended=over):
+                    over = progress.get("status", "running") != "running"
+                    # What is over before anything was said of it has its summary.
+                    if not over if before is None else before.due(line, now, ended=ended or over):
                         said[id(query), name] = Pace(line, now)
                         shown = progress_line(name, progress, _now(query))
                         self._console.print(shown, markup=False, highlight=False)

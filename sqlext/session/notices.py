@@ -108,38 +108,47 @@ class RepeatedRowsNotice(Notice):
     """A query that came to its end begins anew, and appends to a table that has its rows."""
 
 
-def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None]]) -> tuple[str, ...]:
+def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None, bool]]) -> tuple[str, ...]:
     """Warn of queries whose rows come a second time, before their runs begin; return the same texts.
 
     Args:
-        queries: name, INSERT and last run of each query of a job that begins anew if it has ended.
+        queries: name, INSERT and last run of each query of a job that begins anew if it has ended, and whether its
+            table is unknown as one that queries write.
     """
-    told = [text for name, insert, before in queries if (text := repeated(name, insert, before)) is not None]
+    told = [text for query in queries if (text := repeated(*query)) is not None]
     for text in told:
         warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
     return tuple(told)
 
 
-def repeated(name: str, insert: BoundInsert, before: QueryRun | None) -> str | None:
-    """Return what is said of a query that begins anew and appends to its own rows; None of any other."""
+def repeated(name: str, insert: BoundInsert, before: QueryRun | None, unknown: bool) -> str | None:
+    """Return what is said of a query that begins anew and appends to its own rows; None of any other.
+
+    Without a run before, rows of a table that no query of the catalog writes may be those of another catalog's query.
+    """
     appends = insert.mode == APPEND and not insert.overwrite
-    if before is None or not before.finished or not appends or not _may_hold_rows(insert.table):
+    begins = unknown if before is None else before.finished
+    if not (appends and begins and connector_of(insert.table).keeps_rows(insert.table)):
         return None
-    return (
-        f"`{insert.table.name.name}` has the rows of the last run of `{name}`, and gets them again; "
-        "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"
-    )
+    table, found = insert.table.name.name, _rows_found(insert.table)
+    if before is not None and found is not False:
+        return f"`{table}` has the rows of the last run of `{name}`, and gets them again; {_CURES}"
+    if before is None and found:
+        return f"`{table}` has rows that no query of this catalog wrote: those of `{name}` come on top; {_CURES}"
+    return None
 
 
-def _may_hold_rows(table: Table) -> bool:
-    """Whether what a query has written may still be there: not where the folder is gone or empty."""
-    if not connector_of(table).keeps_rows(table):
-        return False
+_CURES = "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"
+
+
+def _rows_found(table: Table) -> bool | None:
+    """Return whether a table's folder has files of rows; None if nobody has looked: it is none of this machine's."""
     place = absolute(table.option("path"))
     if not place or is_remote(place):
-        return True
+        return None
     folder = Path(local_file(place))
-    return folder.is_dir() and any(folder.iterdir())
+    # Logs and files that are being written have such names.
+    return folder.is_dir() and any(not entry.name.startswith(("_", ".")) for entry in folder.iterdir())
 
 
 class UnboundedStateWarning(Notice):

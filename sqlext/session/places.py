@@ -21,6 +21,7 @@ from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_text
 from sqlext.session.drafts import Draft, Drafts, JobDraft
 from sqlext.session.notices import tell_repeats
+from sqlext.session.records import written_tables
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import SinkContext
 from sqlext_catalog.model import QueryRecord
@@ -47,7 +48,11 @@ class JobPlaces:
         goes_on = any(run is not None and not run.finished for run in runs)
         if goes_on or not (schedule.bounded and schedule.finish):
             return ()
-        return tell_repeats((d.name, d.insert, run) for d, run in zip(drafts, runs, strict=True))
+        written = written_tables(self.state.catalog)
+        return tell_repeats(
+            (d.name, d.insert, run, d.script.streaming and d.insert.table.name.plain not in written)
+            for d, run in zip(drafts, runs, strict=True)
+        )
 
     def taken(self, drafting: Drafts, made: JobDraft, held: ExitStack) -> list[Place | None]:
         """Return the places of a streaming job's queries, its own; none for a job without streams."""

@@ -96,6 +96,11 @@ def stop_job(statement: StopJob, running: Sequence[Query], catalog: SessionCatal
     return Result(("savepoint path",), [(q.checkpoint,) for q in job_records(catalog, name)])
 
 
+def written_tables(catalog: SessionCatalog) -> frozenset[str]:
+    """Return the tables that queries of a catalog write, or have written."""
+    return frozenset(record.writes for record in catalog.snapshot().queries() if record.writes is not None)
+
+
 def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
     """Return the records of a job's queries, by the name of the job or of one of its queries."""
     return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from sqlext.capabilities import CHECKPOINTING, has
 from sqlext.environment import Problem, require_java, spark_problem
+from sqlext.errors import SqlExtError
 from sqlext.extras import package
 from sqlext.locations import local_file
 from sqlext.spark.packages import DELTA_EXTENSION, EXTENSIONS, has_delta
@@ -235,6 +236,9 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
         except PySparkRuntimeError as e:
             said = log.read_bytes()[start:].decode(errors="replace")
             raise spark_problem(said).error() from e
+        except OSError as e:
+            message = f"Spark's program cannot be started: {e.strerror}, `{e.filename}`"
+            raise SqlExtError("ENV-006", message, hint="unset SPARK_HOME, or let it name a Spark") from e
     SparkContext(conf=conf, gateway=gateway)
     return SparkSession.builder.getOrCreate()
 

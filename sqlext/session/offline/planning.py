@@ -36,7 +36,7 @@ from sqlext.session.offline.script_plan import (
     TablePlan,
 )
 from sqlext.session.offline.touched import touched_queries
-from sqlext.session.records import job_records
+from sqlext.session.records import job_records, written_tables
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.opening import foreseen, foreseen_change
@@ -181,11 +181,13 @@ class Planner(DryRun):
 
     def _repeats(self, drafting: Drafts, job: JobDraft, draft: Draft, decision: Decision | None) -> tuple[str, ...]:
         """Return what is said of rows that come a second time."""
-        anew = decision is None or decision.verdict is Verdict.BEGINS_ANEW
+        anew = decision is None or decision.verdict in (Verdict.BEGINS, Verdict.BEGINS_ANEW)
         if job.end is not InputEnd.FINISH or not anew or draft.name in self.dropped:
             return ()
         before = begun_run(self.state.folder, draft.name, drafting.checkpoint, self.state.stores)
-        text = repeated(draft.name, draft.insert, before)
+        known = {*written_tables(self.state.catalog), *self.written}
+        unknown = draft.script.streaming and draft.insert.table.name.plain not in known
+        text = repeated(draft.name, draft.insert, before, unknown)
         return (text,) if text is not None else ()
 
     def _reads(self, draft: Draft, place: ReadPlace | None, refusals: list[SqlExtError]) -> Iterator[ReadPlan]:

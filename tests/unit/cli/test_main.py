@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +56,19 @@ def test_durations() -> None:
     assert duration("30 s") == 30_000
     with pytest.raises(click.BadParameter, match="no duration"):
         duration("soon")
+
+
+@pytest.mark.parametrize(("options", "before"), [([], r"starting Spark 4\.\d\.\d \.\.\.\n"), (["--no-progress"], "")])
+def test_what_is_said_before_spark_starts(options: list[str], before: str, folder: Path) -> None:
+    """Spark cannot start here: what stands before the reason was said before."""
+    (folder / "one.sql").write_text("SELECT 1 AS one;")
+    done = subprocess.run(
+        [sys.executable, "-m", "sqlext.cli.main", "run", "one.sql", *options],
+        env={**os.environ, "SPARK_HOME": "/nowhere"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.match(before + "one.sql:1:1: ENV-006: Spark's program cannot be started: No such file", done.stderr)
+    assert done.stderr.endswith("hint: unset SPARK_HOME, or let it name a Spark\n")
 
 
 @pytest.mark.parametrize("command", ["run", "shell -f"])

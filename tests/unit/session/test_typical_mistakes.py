@@ -129,7 +129,7 @@ def test_running_twice(tmp_path: Path) -> None:
     assert isinstance(made, BoundInsert)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedRowsNotice)
-        (said,) = tell_repeats([("job.totals", made, QueryRun("r", {}, finished=True))])
+        (said,) = tell_repeats([("job.totals", made, QueryRun("r", {}, finished=True), False)])
     assert said.startswith("`totals` has the rows of the last run of `job.totals`, and gets them again; ")
     assert "INSERT OVERWRITE" in said
 
