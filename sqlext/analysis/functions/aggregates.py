@@ -169,7 +169,7 @@ _DEVIATIONS = {
 COUNTS = frozenset({"COUNT", "COUNT_IF", "APPROX_COUNT_DISTINCT", "REGR_COUNT"})
 
 AGGREGATES = (
-    fn("COUNT", "any...", never_null(BIGINT), kind="aggregate"),
+    fn("COUNT", "any, any...", never_null(BIGINT), kind="aggregate"),
     fn("SUM", "numeric", _sum_type, _sum, spark=_spark_sum_type, kind="aggregate"),
     fn("AVG", "numeric", _average_type, _avg, spark=_spark_average_type, kind="aggregate"),
     fn("MIN", "any", nullable_as(0), kind="aggregate"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.grouping.set_operations import distinct_rows, each_as_often, each_once
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.names.meant import meant_otherwise
 from sqlext.analysis.ranking.running_numbers import with_running_numbers
 from sqlext.analysis.ranking.top_n import refuse_open_ranks
 from sqlext.analysis.relations.binding import Block
@@ -109,7 +110,7 @@ class QueryBinder:
 
     def _body(self, body: QueryBody) -> nodes.PlanNode:
         if isinstance(body, Select):
-            return self._named_apart(body, bind_select(body, self))
+            return self._named_apart(body, self._select(body))
         if isinstance(body, SetOperation):
             return self._set_operation(body)
         if isinstance(body, Values):
@@ -117,6 +118,15 @@ class QueryBinder:
         if isinstance(body, TableBody):
             return self.from_clause().bind(body.table)
         return self.bind(body)
+
+    def _select(self, select: Select) -> nodes.PlanNode:
+        try:
+            return bind_select(select, self)
+        except SqlExtError as error:
+            meant = meant_otherwise(error, select)
+            if meant is error:
+                raise
+            raise meant from error
 
     def _named_apart(self, select: Select, node: nodes.PlanNode) -> nodes.PlanNode:
         """Return a SELECT with stars as Flink names its columns: a second ``id`` is ``id0``. In Spark both are ``id``.

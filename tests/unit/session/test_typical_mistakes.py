@@ -81,6 +81,42 @@ def test_in_the_text(query: str, change: tuple[str, str], code: str, place: str,
     assert f"job.sql:{error.line}:{error.column}: {code}: " in error.render()
 
 
+#: What the user writes instead of a SELECT's parts; code, place and hint.
+IN_A_SELECT: dict[str, tuple[str, str, str]] = {
+    "SELECT item, COUNT FROM orders": ("NAME-003", "COUNT", "COUNT is a function: COUNT(*)"),
+    "SELECT Sum FROM orders": ("NAME-003", "Sum", "SUM is a function: SUM(x)"),
+    "SELECT COUNT() FROM orders": ("FUNC-002", "COUNT()", "DESCRIBE FUNCTION COUNT shows them"),
+    "SELECT item COUNT(*) FROM orders": ("PARSE-002", "(", "is a comma missing before `COUNT`?"),
+    "SELECT SUM(amount) COUNT(*) FROM orders": ("PARSE-002", "(", "is a comma missing before `COUNT`?"),
+    "SELECT COUNT(item FROM orders": ("PARSE-002", "FROM", "a `)` is missing before this"),
+    "SELECT item, FROM orders": ("PARSE-002", "FROM", "remove the comma before FROM"),
+    "SELECT item FROM orders WHERE COUNT(*) > 1": (
+        "WINDOW-009", "COUNT(*)", "write the condition behind GROUP BY, as HAVING",
+    ),
+    "SELECT item, SUM(amount) AS s FROM orders GROUP BY item HAVING s > 1": (
+        "NAME-003", "s", "`s` is a name that this SELECT gives: write SUM(amount) here",
+    ),
+    "SELECT amount * 2 AS d FROM orders WHERE d > 3": (
+        "NAME-003", "d", "`d` is a name that this SELECT gives: write amount * 2 here",
+    ),
+    "SELECT amount * 2 AS d, d + 1 AS f FROM orders": (
+        "NAME-003", "d", "`d` is a name that this SELECT gives: write amount * 2 here",
+    ),
+    "SELECT amount AS amuont FROM (SELECT amuont FROM orders)": ("NAME-003", "amuont", "did you mean `amount`?"),
+    "SELECT item FROM orders WHERE ts > ts - 10 minutes": ("PARSE-002", "minutes", "write INTERVAL '10' MINUTE"),
+    "SELECT item, COUNT(*) FROM orders": ("NAME-010", "item", "add it to GROUP BY, or write MAX(item)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "told"), IN_A_SELECT.items(), ids=IN_A_SELECT)
+def test_in_a_select(query: str, told: tuple[str, str, str], tmp_path: Path) -> None:
+    script = tmp_path / "job.sql"
+    script.write_text(f"{ORDERS}INSERT INTO totals {query};")
+    error = check_file(script, {"IN": "in", "OUT": "out"})[0]
+    assert error.span is not None
+    assert (error.code, error.span.text, error.hint) == (told[0], told[1], told[2])
+
+
 def test_a_missing_variable(tmp_path: Path) -> None:
     script = tmp_path / "job.sql"
     script.write_text(ORDERS)
