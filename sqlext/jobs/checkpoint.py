@@ -13,6 +13,7 @@
     rearranged.json  while the sources of its checkpoint get other numbers: what was there (``rearrangement``)
     local/           the batches that were begun without Spark
     before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
+    versions/        the same of versions that were deployed, and ``versions.json`` says which is the current one
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
-from sqlext.jobs.query_files import PROGRESS, TIME, last_number, query_location
+from sqlext.jobs.query_files import PROGRESS, TIME, last_number, query_folder
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
+from sqlext.jobs.versions import FOLDER as VERSIONS
+from sqlext.jobs.versions import version_location, versions_of
 from sqlext.locations import PathOrText
 from sqlext.settings import LEAVES_STATE, TAKES_OVER
 from sqlext.stores import lease
@@ -66,6 +69,7 @@ class QueryHome:
         settings: Spark's, for URLs.
         looks: it is only looked at: it belongs to nobody, and nothing may be written.
         force: it is taken also from a driver that has it, which writes no more then (RUN-029).
+        version: one of those that were deployed (``versions``), None for the current one.
 
     Raises:
         SqlExtError: RUN-022 if another driver has it. Every method raises ENV-011, RUN-015 where its store does.
@@ -80,11 +84,15 @@ class QueryHome:
         settings: StoreSettings | None = None,
         looks: bool = False,
         force: bool = False,
+        version: str | None = None,
     ) -> None:
         self.name = name
-        self.location = query_location(root, name, checkpoint, settings)
+        self.folder = query_folder(root, name, checkpoint, settings)
+        self.version = versions_of(self.folder).current if version is None else version
+        self.location = version_location(self.folder, self.version)
         self._lease = None if looks else self._taken(force)
         if not looks:
+            self._refuse_if_replaced(version)
             self._settle()
 
     def __enter__(self) -> QueryHome:
@@ -324,6 +332,9 @@ class QueryHome:
         self._lease.remove()
         self._lease = None
         store.leave()
+        for name in {VERSIONS, *(name.partition("/")[0] for name in self.folder.names())}:  # those of other versions
+            self.folder.store.remove(name)
+        self.folder.store.leave()
 
     def _settle(self) -> None:
         """End what ``set_aside`` began, also in a process that died: with what the last run has begun with."""
@@ -336,6 +347,14 @@ class QueryHome:
             for name in reversed(_STATE):  # the checkpoint last: it says that all is there again
                 store.move(f"{_BEFORE}/{name}", name, _MARK)
         store.remove(_BEFORE)
+
+    def _refuse_if_replaced(self, version: str | None) -> None:
+        """Raise RUN-022 if another version has become the current one before the lease was taken."""
+        assert self._lease is not None
+        if version is None and versions_of(self.folder).current != self.version:
+            term = self._lease.term
+            self.close()
+            raise self._runs_already(term)
 
     def _begun(self) -> QueryRun | None:
         """Return the run that was begun last, None if there is none that can be read."""

@@ -18,7 +18,7 @@ _OLD, _NEW, _COUNT = "__old", "__new", "__count"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RowDifference:
     """A row that differs.
 
     Attributes:
@@ -41,7 +41,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RowComparison:
     """What differs between the rows of two tables.
 
     Attributes:
@@ -59,7 +59,7 @@ class Comparison:
     extra: int = 0
     expected: int = 0
     columns: Mapping[str, int] = field(default_factory=dict)
-    shown: tuple[Difference, ...] = ()
+    shown: tuple[RowDifference, ...] = ()
 
     @property
     def unexpected(self) -> int:
@@ -80,7 +80,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class DifferenceLimit:
     """How many rows may differ.
 
     Attributes:
@@ -92,7 +92,7 @@ class Limit:
     percent: float = 0.0
 
     @classmethod
-    def parse(cls, text: str) -> Limit:
+    def parse(cls, text: str) -> DifferenceLimit:
         """Return what ``12`` or ``0.5%`` says; raises ValueError for anything else."""
         number = text.strip().removesuffix("%")
         share = number != text.strip()
@@ -103,7 +103,7 @@ class Limit:
                 return cls(None, float(number))
         raise ValueError(f"{text!r} is neither a number of rows nor a share; write for instance 12 or 0.5%")
 
-    def allows(self, comparison: Comparison) -> bool:
+    def allows(self, comparison: RowComparison) -> bool:
         """Whether so many rows may differ."""
         if self.rows is not None:
             return comparison.unexpected <= self.rows
@@ -118,7 +118,7 @@ class Limit:
 
 def compare(
     old: DataFrame, new: DataFrame, keys: Sequence[str], *, expected: Sequence[str] = (), show: int = 10
-) -> Comparison:
+) -> RowComparison:
     """Compare rows with each other; both have the same columns.
 
     Args:
@@ -131,7 +131,7 @@ def compare(
     return _as_heaps(old, new, show)
 
 
-def _by_key(old: DataFrame, new: DataFrame, keys: list[str], expected: set[str], show: int) -> Comparison:
+def _by_key(old: DataFrame, new: DataFrame, keys: list[str], expected: set[str], show: int) -> RowComparison:
     from pyspark.sql import functions as f
 
     others = [name for name in old.columns if name not in keys]
@@ -162,7 +162,7 @@ def _by_key(old: DataFrame, new: DataFrame, keys: list[str], expected: set[str],
     )
     found = tuple(_difference(row, keys, others) for row in texts.limit(show).collect()) if show else ()
     before, now, differ, missing, extra, fewer = (int(n) for n in counted[:6])
-    return Comparison(before, now, differ, missing, extra, fewer, columns, found)
+    return RowComparison(before, now, differ, missing, extra, fewer, columns, found)
 
 
 def _side(rows: DataFrame, keys: Sequence[str], name: str) -> DataFrame:
@@ -199,17 +199,17 @@ def _text(value: Any) -> Any:
     return f.coalesce(value.cast("string"), f.lit("NULL"))
 
 
-def _difference(row: Row, keys: Sequence[str], others: Sequence[str]) -> Difference:
+def _difference(row: Row, keys: Sequence[str], others: Sequence[str]) -> RowDifference:
     kind: DifferenceKind = "missing" if row["gone"] else "extra" if row["come"] else "changed"
     side = _NEW if kind == "extra" else _OLD
     if kind != "changed":
-        return Difference(kind, {name: row[f"{side}.{name}"] for name in (*keys, *others)})
+        return RowDifference(kind, {name: row[f"{side}.{name}"] for name in (*keys, *others)})
     unlike = [name for name in others if row[f"differs.{name}"]]
     values = {name: (row[f"{_OLD}.{name}"], row[f"{_NEW}.{name}"]) for name in unlike}
-    return Difference(kind, {name: row[f"{side}.{name}"] for name in keys}, values)
+    return RowDifference(kind, {name: row[f"{side}.{name}"] for name in keys}, values)
 
 
-def _as_heaps(old: DataFrame, new: DataFrame, show: int) -> Comparison:
+def _as_heaps(old: DataFrame, new: DataFrame, show: int) -> RowComparison:
     from pyspark.sql import functions as f
 
     names = old.columns
@@ -238,7 +238,7 @@ def _as_heaps(old: DataFrame, new: DataFrame, show: int) -> Comparison:
         .select(*(_text(c).alias(n) for c, n in zip(columns, names, strict=True)), left)
     )
     shown = tuple(
-        Difference("missing" if row[_COUNT] > 0 else "extra", {n: row[n] for n in names}, count=abs(row[_COUNT]))
+        RowDifference("missing" if row[_COUNT] > 0 else "extra", {n: row[n] for n in names}, count=abs(row[_COUNT]))
         for row in (texts.limit(show).collect() if show else ())
     )
-    return Comparison(before, now, 0, missing, extra, shown=shown)
+    return RowComparison(before, now, 0, missing, extra, shown=shown)

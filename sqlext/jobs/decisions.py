@@ -15,6 +15,7 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.versions import refuse_halfway
 from sqlext.rewrite.script.begun import AT_ONCE
 
 
@@ -121,6 +122,7 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
     home, prints = query.home, query.fingerprint
     goes_on = previous is not None and not previous.finished
     try:
+        refuse_halfway(home.folder, home.name)
         leaves = home.check(previous, prints, leaves_state=leaves_state and goes_on)
         if goes_on:
             query.sources()

@@ -116,11 +116,13 @@ class Schedule:
         bounded: whether the input has an end: what is there is taken, and that is all.
         finish: whether that end is the end of time, so that every window comes out.
         interval: ms between the batches of an unbounded job; None: as fast as they come.
+        planned: whether the one micro-batch runs that stands in the checkpoint already, and no other.
     """
 
     bounded: bool
     finish: bool = True
     interval: int | None = None
+    planned: bool = False
 
     @property
     def end(self) -> InputEnd:

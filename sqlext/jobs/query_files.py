@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+from sqlext.jobs.versions import FOLDER as VERSIONS
+from sqlext.jobs.versions import version_location, versions_of
 from sqlext.locations import PathOrText, checkpoint_place
 from sqlext.stores.location import Location, StoreSettings
 
@@ -21,7 +23,7 @@ def folder_name(name: str) -> str:
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def query_location(
+def query_folder(
     root: PathOrText, name: str, checkpoint: str | None, settings: StoreSettings | None = None
 ) -> Location:
     """Return the folder of a query below the catalog's folder ``root``, or below ``checkpoint`` where it is given.
@@ -34,6 +36,23 @@ def query_location(
     """
     place = Location.of(checkpoint_place(checkpoint) if checkpoint else root, settings)
     return (place if checkpoint else place.below(QUERIES)).below(folder_name(name))
+
+
+def query_location(
+    root: PathOrText, name: str, checkpoint: str | None, settings: StoreSettings | None = None
+) -> Location:
+    """Return the folder of a query's current version; arguments and errors are those of ``query_folder``."""
+    folder = query_folder(root, name, checkpoint, settings)
+    return version_location(folder, versions_of(folder).current)
+
+
+def parts_of_checkpoint(checkpoint: str, name: str) -> tuple[str, str]:
+    """Return what the folder of a query lies in, and the name of a version's, by where a checkpoint of it lies."""
+    folder = checkpoint.rpartition("/")[0]
+    own, _, version = folder.rpartition(f"/{VERSIONS}/")
+    if not own.endswith(f"/{folder_name(name)}"):  # the query's own: what is called so is something else
+        own, version = folder, ""
+    return own.rpartition("/")[0], version
 
 
 def last_number(location: Location, folder: str) -> int:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 #: Below the query's folder: its checkpoint, and one that is made only to ask Spark for its sources.
 CHECKPOINT, SCRATCH = "checkpoint", "scratch"
 #: What Spark writes for a source that has not been read.
-_NOTHING = "-"
+NOTHING = "-"
 #: Whether what is filtered out as a whole is not even read.
-_PRUNES = "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan"
+PRUNES = "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan"
 
 
 def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str) -> list[str]:
@@ -50,7 +50,7 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str)
     # ``once`` makes one micro-batch whatever the limits of the sources; ``availableNow`` could make several.
     writer = rows.writeStream.format("noop").outputMode(output_mode).trigger(once=True)
     try:
-        with spark_settings(rows.sparkSession, {_PRUNES: "true"}):
+        with spark_settings(rows.sparkSession, {PRUNES: "true"}):
             query = patiently(writer.option("checkpointLocation", f"{home.location.for_spark}/{folder}").start)
         query.awaitTermination()
     except Exception as error:
@@ -74,9 +74,9 @@ def carry_over(old: str, home: QueryHome, sources: Sequence[str], clock: str | N
         SqlExtError: RUN-027 where the old query had more sources, or less.
     """
     place, store = home.location, home.location.store
-    ends = _ends(place, old)
+    ends = ends_of(place, old)
     theirs, ours = _matched(home, old, len(ends), sources, clock)
-    carried = [_NOTHING] * len(sources)
+    carried = [NOTHING] * len(sources)
     for n in range(len(sources)):
         # What the empty batch noted there does not belong to the old offsets.
         store.remove(f"{CHECKPOINT}/sources/{n}")
@@ -99,7 +99,7 @@ def move_sources(home: QueryHome, sources: Sequence[str], clock: str | None, mar
     Raises:
         SqlExtError: RUN-027 where the old query had more sources, or less.
     """
-    theirs, ours = _matched(home, CHECKPOINT, len(_ends(home.location, CHECKPOINT)), sources, clock)
+    theirs, ours = _matched(home, CHECKPOINT, len(ends_of(home.location, CHECKPOINT)), sources, clock)
     rearrange(home.location, theirs, ours, len(sources), mark)
 
 
@@ -114,21 +114,22 @@ def _matched(
     return theirs, ours
 
 
-def _ends(place: Location, checkpoint: str) -> list[str]:
+def ends_of(place: Location, checkpoint: str) -> list[str]:
     """Return where each source was at the end of the last micro-batch, as Spark writes it."""
     # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
-    return _lines(place, f"{checkpoint}/offsets/{last_number(place, f'{checkpoint}/offsets')}")[2:]
+    return lines_of(place, f"{checkpoint}/offsets/{last_number(place, f'{checkpoint}/offsets')}")[2:]
 
 
 def _write_ends(place: Location, key: str, ends: Sequence[str]) -> None:
-    version, settings, *_ = _lines(place, key)
+    version, settings, *_ = lines_of(place, key)
     found = json.loads(settings)
     # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and later batches must read their sources.
-    found["conf"][_PRUNES] = "false"
+    found["conf"][PRUNES] = "false"
     place.put(key, "\n".join([version, json.dumps({**found, "batchWatermarkMs": 0}), *ends]))
 
 
-def _lines(place: Location, key: str) -> list[str]:
+def lines_of(place: Location, key: str) -> list[str]:
+    """Return the lines of one of Spark's logs."""
     text = place.text(key)
     if text is None:
         raise FileNotFoundError(f"{place.place}/{key}")

@@ -150,7 +150,9 @@ class Job:
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
         # Asked before the start: Spark writes the next offsets as soon as it runs.
         self._writers[part.name].expect(repeated=part.place.home.repeats_a_batch())
-        if self.schedule.bounded:
+        if self.schedule.planned:
+            writer = writer.trigger(once=True)
+        elif self.schedule.bounded:
             writer = writer.trigger(availableNow=True)
         elif self.schedule.interval is not None:
             writer = writer.trigger(processingTime=f"{self.schedule.interval} milliseconds")

@@ -16,9 +16,10 @@ from sqlext.dialect.ast.statements import StopJob
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
-from sqlext.jobs.query_files import QUERIES, query_location
+from sqlext.jobs.query_files import QUERIES, parts_of_checkpoint, query_folder
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import JobLog
+from sqlext.jobs.versions import version_location
 from sqlext.locations import PathOrText, for_spark
 from sqlext.session.state import SessionState
 from sqlext.stores.location import Location, StoreSettings
@@ -107,13 +108,14 @@ def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
 
 
 def home_location(folder: PathOrText, record: QueryRecord, stores: StoreSettings) -> Location:
-    """Return the folder of a query.
+    """Return the folder of the version that a record is of; nothing is read.
 
     Args:
         folder: the catalog's, or its URL.
         stores: Spark's settings of object stores.
     """
-    return query_location(folder, record.name, _elsewhere(folder, record), stores)
+    _, version = parts_of_checkpoint(record.checkpoint, record.name)
+    return version_location(query_folder(folder, record.name, _elsewhere(folder, record), stores), version)
 
 
 def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:
@@ -131,7 +133,7 @@ def _home(state: SessionState, record: QueryRecord) -> QueryHome:
 
 def _elsewhere(folder: PathOrText, record: QueryRecord) -> str | None:
     """Return where ``--checkpoint`` put a query's checkpoint, None if it lies in the catalog's folder."""
-    place = record.checkpoint.rsplit("/", 2)[0]
+    place, _ = parts_of_checkpoint(record.checkpoint, record.name)
     return None if place == f"{for_spark(os.fspath(folder))}/{QUERIES}" else place
 
 

@@ -1,0 +1,136 @@
+"""Let the new version of a query read exactly what the old one has read: micro-batches are planned for it.
+
+Spark runs a micro-batch that stands in ``offsets`` and not in ``commits`` as it was planned. So a new checkpoint gets
+
+1. a first micro-batch that takes nothing (``renewal.begin_empty``): from it Spark's form of the sources is known;
+2. a micro-batch from the beginning to the place that the old version has committed;
+3. one without rows, where the watermark has moved: what it closes comes out;
+4. the last two again, when the old version has gone on meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.progress import is_own
+from sqlext.jobs.query_files import last_number
+from sqlext.jobs.renewal import CHECKPOINT, NOTHING, PRUNES, ends_of, lines_of
+from sqlext.stores.location import Location
+
+_OFFSETS, _COMMITS = f"{CHECKPOINT}/offsets", f"{CHECKPOINT}/commits"
+#: In a query's folder: what readers of ours must remember.
+_READERS = "sources"
+
+
+def plan_first(old: QueryHome, new: QueryHome, sources: Sequence[str], clock: str | None) -> None:
+    """Plan the first micro-batch with rows, up to the place of the old version.
+
+    Args:
+        new: its first micro-batch has taken nothing.
+        sources: how Spark describes those of the new version, from ``begin_empty``.
+        clock: see ``QueryHome.own_sources``.
+
+    Raises:
+        SqlExtError: RUN-027, RUN-084 where the two do not read the same sources.
+    """
+    own = [n for n, text in enumerate(sources) if is_own(text, new.own_sources(clock))]
+    new.note_own_sources(own)
+    _require_same_readers(old, new)
+    version, settings, *taken = lines_of(new.location, f"{_OFFSETS}/0")
+    wanted = _wanted(old, new, taken)
+    _take_over(old, new)
+    new.location.put(f"{_OFFSETS}/0", "\n".join([version, settings, *[NOTHING] * len(taken)]))
+    _plan(new.location, 1, wanted)
+
+
+def plan_next(old: QueryHome, new: QueryHome) -> bool:
+    """Plan a micro-batch with what the old version has read since; return whether there is anything."""
+    taken = ends_of(new.location, CHECKPOINT)
+    wanted = _wanted(old, new, taken)
+    if wanted == taken:
+        return False
+    _take_over(old, new)
+    _plan(new.location, last_number(new.location, _OFFSETS) + 1, wanted)
+    return True
+
+
+def plan_watermark(new: QueryHome) -> bool:
+    """Plan a micro-batch without rows, if the last one has moved the watermark; return whether it has."""
+    last = last_number(new.location, _COMMITS)
+    before = json.loads(lines_of(new.location, f"{_OFFSETS}/{last}")[1])["batchWatermarkMs"]
+    if _watermark(new.location, last) <= before:
+        return False
+    _plan(new.location, last + 1, ends_of(new.location, CHECKPOINT))
+    return True
+
+
+def _wanted(old: QueryHome, new: QueryHome, taken: Sequence[str]) -> list[str]:
+    """Return where each source of the new version must be, to be where the old one is."""
+    # Not the last that was planned: the old version may be in the midst of it.
+    last = last_number(old.location, _COMMITS)
+    ends = lines_of(old.location, f"{_OFFSETS}/{last}")[2:]
+    wanted = list(taken)
+    for before, now in _matched(old, new, len(ends), len(taken)):
+        wanted[now] = ends[before]
+    return wanted
+
+
+def _matched(old: QueryHome, new: QueryHome, before: int, now: int) -> list[tuple[int, int]]:
+    """Return the numbers that each source of the user's has in the old version and in the new one."""
+    theirs = old.sources_of_the_user(CHECKPOINT, before)
+    ours = new.sources_of_the_user(CHECKPOINT, now)
+    if len(theirs) != len(ours):
+        raise _other_sources(new, f"it has {len(ours)} sources, and had {len(theirs)}")
+    return list(zip(theirs, ours, strict=True))
+
+
+def _require_same_readers(old: QueryHome, new: QueryHome) -> None:
+    """Refuse a version whose readers of ours keep what they remember under other names."""
+    theirs, ours = ({name.partition("/")[0] for name in home.sources.names()} for home in (old, new))
+    if theirs != ours:
+        raise _other_sources(new, "its readers keep other places")
+
+
+def _other_sources(new: QueryHome, why: str) -> SqlExtError:
+    return SqlExtError(
+        "RUN-084",
+        f"query `{new.name}` cannot run beside the version that is there: {why}",
+        hint="another 'pipeline.name' and another table leave the old one alone",
+    )
+
+
+def _take_over(old: QueryHome, new: QueryHome) -> None:
+    """Copy what Spark and our own readers remember of sources: which files there are, where Kafka began."""
+    ends = ends_of(new.location, CHECKPOINT)
+    theirs = len(ends_of(old.location, CHECKPOINT))
+    for before, now in _matched(old, new, theirs, len(ends)):
+        _copy(old.location, f"{CHECKPOINT}/sources/{before}", new.location, f"{CHECKPOINT}/sources/{now}")
+    _copy(old.location, _READERS, new.location, _READERS)
+
+
+def _copy(source: Location, folder: str, target: Location, name: str) -> None:
+    target.store.remove(name)
+    for key in list(source.names(folder)):
+        found = source.store.read(f"{folder}/{key}")
+        if found is not None:  # a running reader may have tidied up
+            target.store.write(f"{name}/{key}", found.data)
+
+
+def _plan(place: Location, number: int, ends: Sequence[str]) -> None:
+    """Write the offsets of a micro-batch as Spark would, behind those of the one before."""
+    version, text, *_ = lines_of(place, f"{_OFFSETS}/{number - 1}")
+    settings = json.loads(text)
+    # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and these batches must read their sources.
+    settings["conf"][PRUNES] = "false"
+    settings["batchWatermarkMs"] = _watermark(place, number - 1)
+    settings["batchTimestampMs"] = time.time_ns() // 1_000_000
+    place.put(f"{_OFFSETS}/{number}", "\n".join([version, json.dumps(settings), *ends]))
+
+
+def _watermark(place: Location, number: int) -> int:
+    """Return the watermark behind a micro-batch that is done."""
+    return int(json.loads(lines_of(place, f"{_COMMITS}/{number}")[1])["nextBatchWatermarkMs"])

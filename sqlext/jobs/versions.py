@@ -1,0 +1,96 @@
+"""Say which version of a query is the current one, and what lies beside it.
+
+A query begins in its own folder. A version that was deployed later has a folder below that one, for good: Spark's
+checkpoints hold whole paths, so none can be moved. One small file says which of them a start goes on in.
+
+<query's folder>/
+    versions.json    ``Versions``; not there while nothing was deployed
+    versions/<id>/   the folder of a version
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+from sqlext.errors import SqlExtError
+from sqlext.stores.location import Location
+
+_FILE = "versions.json"
+#: Below a query's folder: those of its versions.
+FOLDER = "versions"
+#: What has begun and is not done: the sink's rows are being replaced, or those of before brought back.
+SWITCHING, RESTORING = "switching", "restoring"
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of a query, by the names of their folders; an empty name is the query's own folder.
+
+    Attributes:
+        current: the one in which a start goes on.
+        beside: a new one that is not current yet, None without one.
+        before: the one that a rollback brings back, None if there is none.
+        restored: the version of the sink's table that goes with ``before``, or with ``current`` while switching.
+        step: what has begun and is not done; empty if nothing has.
+    """
+
+    current: str = ""
+    beside: str | None = None
+    before: str | None = None
+    restored: int | None = None
+    step: str = ""
+
+    def switching(self, table_version: int) -> Versions:
+        """Return them while the sink's rows are replaced by those of the version beside."""
+        return replace(self, before=None, restored=table_version, step=SWITCHING)
+
+    def switched(self) -> Versions:
+        """Return them when the version beside is the current one."""
+        assert self.beside is not None
+        return Versions(self.beside, before=self.current, restored=self.restored)
+
+    def restoring(self) -> Versions:
+        """Return them while the rows of the version before are brought back."""
+        return replace(self, step=RESTORING)
+
+    def rolled_back(self) -> Versions:
+        """Return them when the version before is the current one again."""
+        assert self.before is not None
+        return Versions(self.before)
+
+
+def versions_of(folder: Location) -> Versions:
+    """Return the versions of the query in a folder."""
+    found = folder.json(_FILE)
+    return Versions(**found) if found is not None else Versions()
+
+
+def put_versions(folder: Location, versions: Versions) -> None:
+    """Keep the versions of the query in a folder, in one step."""
+    folder.put(_FILE, json.dumps(asdict(versions)))
+
+
+def version_location(folder: Location, version: str) -> Location:
+    """Return where a version of the query in a folder lies."""
+    return folder.below(f"{FOLDER}/{version}") if version else folder
+
+
+def remove_version(folder: Location, version: str) -> None:
+    """Remove all that a version has below the folder of its query; what the query's own folder has stays there."""
+    if version:
+        folder.store.remove(f"{FOLDER}/{version}")
+
+
+def refuse_halfway(folder: Location, name: str) -> None:
+    """Raise RUN-083 if a switch of versions has begun and is not done: nobody may begin until it is."""
+    step = versions_of(folder).step
+    if not step:
+        return
+    raise SqlExtError(
+        "RUN-083",
+        f"query `{name}` is between two versions: a deployment was broken off",
+        hint="sqlext deploy --rollback ends it with the old version"
+        if step == RESTORING
+        else "sqlext deploy with the new version ends it",
+    )
