@@ -39,6 +39,7 @@ class Connector:
         sink: where the function lies that makes its sink (``sinks.opening``), as ``module:name``; empty without one.
         places: where its ``TablePlaces`` lies, as ``module:name``; empty where nothing tells how far a table was read.
         local_sink: the same of its sink of queries that run without Spark (``sinks.local``).
+        replacement: the same of what replaces all rows of a table in one step (``sinks.replacing``).
         decodes: whether its reader decodes rows into Arrow; otherwise into raw rows at most.
         in_files: whether its rows lie in files, whose sizes are known.
         keeps_order: whether a micro-batch that is run again has its rows in the same order.
@@ -62,6 +63,7 @@ class Connector:
     sink: str = ""
     places: str = ""
     local_sink: str = ""
+    replacement: str = ""
     decodes: bool = False
     in_files: bool = False
     keeps_order: bool = False

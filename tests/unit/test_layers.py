@@ -64,8 +64,8 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.ui",
     ),
 }
-#: In a connector's folder, ``reader`` is a source, ``sink`` and ``local_sink`` are sinks.
-_ROLES = {"reader": "sources", "sink": "sinks", "local_sink": "sinks"}
+#: In a connector's folder, ``reader`` is a source; ``sink``, ``local_sink`` and ``replacement`` are sinks.
+_ROLES = {"reader": "sources", "sink": "sinks", "local_sink": "sinks", "replacement": "sinks"}
 #: Imports that run up, each with its reason. There is none.
 UPWARD: Mapping[tuple[str, str], str] = {}
 #: Loops of more than ``_HANDFUL`` modules, by a module in them, each with its reason.

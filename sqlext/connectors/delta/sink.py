@@ -166,9 +166,7 @@ class DeltaSink(Sink):
 
     @property
     def _target(self) -> str:
-        if self.spec.table is not None:
-            return ".".join(identifier(p) for p in self.spec.table.split("."))
-        return f"delta.{identifier(self.spec.path or '')}"
+        return target_of(self.spec)
 
     def _history(self) -> History:
         return History(self._target, self.context.identity)
@@ -244,6 +242,13 @@ class DeltaSink(Sink):
 
     def _check(self, existing: StructType) -> None:
         require_same(self.spec, _types(existing))
+
+
+def target_of(spec: WriteSpec) -> str:
+    """Return what SQL calls a table."""
+    if spec.table is not None:
+        return ".".join(identifier(p) for p in spec.table.split("."))
+    return f"delta.{identifier(spec.path or '')}"
 
 
 def _types(schema: StructType) -> dict[str, str]:

@@ -71,6 +71,7 @@ class Delta(Connector):
     places = "sqlext.connectors.delta.reader.places:PLACES"
     sink = "sqlext.connectors.delta.sink:DeltaSink"
     local_sink = "sqlext.connectors.delta.local_sink:local_delta"
+    replacement = "sqlext.connectors.delta.replacement:DeltaReplacement"
     decodes = True
     in_files = True
     keeps_order = True

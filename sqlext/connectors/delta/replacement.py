@@ -1,0 +1,63 @@
+"""Replace all rows of a Delta table in one commit, and bring back those of an earlier version in another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.delta.sink import History, target_of
+from sqlext.connectors.spec import WriteSpec
+from sqlext.sinks.replacing import Replacement
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class DeltaReplacement(Replacement):
+    """The rows of a Delta table by path or name.
+
+    The commit has the identity of the query and the number of its micro-batch, in both forms that ``DeltaSink`` looks
+    for. So the next micro-batch of the query is a new one, and the last ones are none.
+    """
+
+    def beside(self, place: str) -> WriteSpec:
+        """Return a Delta table elsewhere."""
+        return replace(self.spec, path=place, table=None)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the key by which rows are merged."""
+        return (self.spec.primary_key or self.context.keys) if self.context.mode == "upsert" else ()
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        """Return the table's rows."""
+        if self.spec.table is not None:
+            return spark.table(self.spec.table)
+        return spark.read.format("delta").load(self.spec.path)
+
+    def version(self, spark: SparkSession) -> int:
+        """Return the last version of the table."""
+        return int(spark.sql(f"DESCRIBE HISTORY {self._target} LIMIT 1").select("version").collect()[0][0])
+
+    def replace(self, rows: DataFrame, batch_id: int) -> None:
+        """Overwrite the whole table in one commit; Delta finds out by itself whether it has it."""
+        identity = self.context.identity
+        options = {
+            "userMetadata": History(self._target, identity).mark(batch_id),
+            "txnAppId": identity,
+            "txnVersion": str(batch_id),
+            "partitionOverwriteMode": "static",
+        }
+        if self.spec.table is not None:
+            from pyspark.sql.functions import lit
+
+            rows.writeTo(self.spec.table).options(**options).overwrite(lit(True))
+        else:
+            rows.write.format("delta").mode("overwrite").options(**options).save(self.spec.path)
+
+    def restore(self, spark: SparkSession, version: int) -> None:
+        """Restore the table in one commit."""
+        spark.sql(f"RESTORE TABLE {self._target} TO VERSION AS OF {version}")
+
+    @property
+    def _target(self) -> str:
+        return target_of(self.spec)

@@ -1,0 +1,64 @@
+"""Replace all rows of a sink in one step, and bring back those of before."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from sqlext.connectors.base import loaded
+from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import WriteSpec
+from sqlext.sinks.base import SinkContext
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sqlext_catalog.model import Table
+
+
+@dataclass(frozen=True)
+class Replacement(ABC):
+    """How the rows of a sink are replaced; its readers see all of the old rows, or all of the new ones.
+
+    Attributes:
+        context: of the query whose rows they are then.
+    """
+
+    spec: WriteSpec
+    context: SinkContext
+
+    @abstractmethod
+    def beside(self, place: str) -> WriteSpec:
+        """Return a sink of the same columns elsewhere."""
+
+    @abstractmethod
+    def keys(self) -> tuple[str, ...]:
+        """Return the columns that name a row; none where rows are only added."""
+
+    @abstractmethod
+    def rows(self, spark: SparkSession) -> DataFrame:
+        """Return the rows that are there, with all their columns."""
+
+    @abstractmethod
+    def version(self, spark: SparkSession) -> int:
+        """Return what names the rows that are there, for ``restore``."""
+
+    @abstractmethod
+    def replace(self, rows: DataFrame, batch_id: int) -> None:
+        """Put rows in place of all that are there, as the query's micro-batch of that number; a second time is none."""
+
+    @abstractmethod
+    def restore(self, spark: SparkSession, version: int) -> None:
+        """Bring back the rows of a version; a second time changes nothing."""
+
+
+def replacement_of(table: Table, context: SinkContext) -> Replacement | None:
+    """Return how the rows of a table are replaced; None where that cannot be one step."""
+    connector = connector_of(table)
+    if not connector.replacement:
+        return None
+    # A connector names it as text, so that reading a table loads no code that writes.
+    make = cast(Callable[[WriteSpec, SinkContext], Replacement], loaded(connector.replacement))
+    return make(connector.write_spec(table), context)
