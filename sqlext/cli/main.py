@@ -21,6 +21,7 @@ from sqlext.cli.parameters import (
     DEFINE,
     RESTRICTED,
     address,
+    difference_limit,
     duration,
     restrictions,
 )
@@ -154,6 +155,44 @@ def plan(
 
     with _errors():
         fails = plan_script(file, dict(definitions), catalog, checkpoint, dict(conf), format_, strict=strict)
+    sys.exit(1 if fails else 0)
+
+
+@main.command()
+@FILE
+@DEFINE
+@CATALOG
+@click.option("--checkpoint", metavar="PLACE", help="Where the run keeps its checkpoints, as of sqlext run.")
+@click.option(
+    "--allow-differences", default="0", show_default=True, metavar="N|P%", type=difference_limit,
+    help="How many rows may differ: a number, or a share of the rows that are there.",
+)  # fmt: skip
+@click.option("--allow-column", "columns", multiple=True, metavar="NAME", help="It may differ. Can be repeated.")
+@click.option("--show", default=10, show_default=True, type=click.IntRange(0), help="How many such rows are shown.")
+@click.option("--rollback", is_flag=True, help="Bring back the versions from before, with their rows.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@CONF
+def deploy(
+    file: Path,
+    definitions: tuple[tuple[str, str], ...],
+    catalog: str,
+    checkpoint: str | None,
+    allow_differences: str,
+    columns: tuple[str, ...],
+    show: int,
+    rollback: bool,
+    format_: str,
+    conf: tuple[tuple[str, str], ...],
+) -> None:
+    """Run changed queries beside the old ones, compare their rows, and make them current in one step.
+
+    The exit code is 1 if more rows differ than may; then the old ones stay current.
+    """
+    from sqlext.cli.deploying import DeployArguments, deploy_script
+
+    given = DeployArguments(catalog, checkpoint, dict(conf), format_, allow_differences, columns, show, rollback)
+    with _errors():
+        fails = deploy_script(file, dict(definitions), given)
     sys.exit(1 if fails else 0)
 
 

@@ -48,6 +48,16 @@ def address(text: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(port)
 
 
+def difference_limit(text: str) -> str:
+    """Return a limit of ``sqlext deploy`` as it is: ``12`` or ``0.5%``."""
+    from sqlext.jobs.comparison import DifferenceLimit
+
+    try:
+        return str(DifferenceLimit.parse(text))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 def setting(text: str) -> tuple[str, str]:
     """Return key and value of ``key=value``."""
     key, equals, value = text.partition("=")

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from sqlext.analysis.names.environment import Environment
     from sqlext.jobs.query import Query
     from sqlext.rewrite.script.model import Compiled
+    from sqlext.session.deploying.candidates import Deployable
+    from sqlext.session.deploying.deployer import Deployer
+    from sqlext.session.deploying.report import Deployment
     from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.watermarks import Watermarks
     from sqlext.session.monitor.api import Monitor
@@ -461,6 +465,72 @@ class Session:
         with reached_by((lambda: self._state.stores) if there else None):
             keeps = partial(self._keeps, place)
             return plan_source(source, state, options, lookup=lookup, keeps=keeps, running=running)
+
+    def deploy(
+        self,
+        script: PathOrText,
+        variables: Mapping[str, str] | None = None,
+        *,
+        checkpoint: PathOrText | None = None,
+        allow_differences: str = "0",
+        allow_columns: Sequence[str] = (),
+        show: int = 10,
+    ) -> Deployment:
+        """Run the changed queries of a script beside the old ones, compare their rows, and make them current.
+
+        Definitions of the script do not reach the catalog; ``run`` of it goes on with the new versions.
+
+        Args:
+            checkpoint: as of ``run``.
+            allow_differences: how many rows may differ, ``12`` or ``0.5%``.
+            allow_columns: columns that may differ in any row.
+            show: how many rows that differ are shown.
+
+        Raises:
+            SqlExtError: what is wrong with the script; RUN-022 for an old version that runs, RUN-084 for a query that
+                cannot be deployed.
+            ValueError: for ``allow_differences``.
+        """
+        from sqlext.jobs.comparison import DifferenceLimit
+        from sqlext.session.deploying.deployer import Allowed
+
+        allowed = Allowed(DifferenceLimit.parse(allow_differences), tuple(allow_columns), show)
+        with answering(), reached_by(lambda: self._state.stores):
+            deployer, candidates = self._deployer(script, variables, checkpoint)
+            return deployer.deploy(candidates, allowed)
+
+    def roll_back(
+        self,
+        script: PathOrText,
+        variables: Mapping[str, str] | None = None,
+        *,
+        checkpoint: PathOrText | None = None,
+    ) -> Deployment:
+        """Bring back the versions of a script's queries from before their last deployment, with their rows.
+
+        Raises:
+            SqlExtError: as ``deploy``; RUN-085 where there is no such version.
+        """
+        with answering(), reached_by(lambda: self._state.stores):
+            deployer, candidates = self._deployer(script, variables, checkpoint)
+            return deployer.roll_back(candidates)
+
+    def _deployer(
+        self, script: PathOrText, variables: Mapping[str, str] | None, checkpoint: PathOrText | None
+    ) -> tuple[Deployer, list[Deployable]]:
+        from sqlext.session.deploying.beside import NewVersions
+        from sqlext.session.deploying.candidates import candidates_of
+        from sqlext.session.deploying.deployer import Deployer
+        from sqlext.session.drafts import RunOptions
+
+        place = checkpoint_place(checkpoint) if checkpoint is not None else None
+        source, state = self._read(script, variables), self._state.fork()
+        state.created, state.sparks = set(), set()
+        # A new version ends where the old one is, whatever it does later.
+        rules = replace(self._rules, endless=False)
+        options = RunOptions(script_name(source), place, at_once=not is_connect(self._given), rules=rules)
+        candidates = candidates_of(source, state, options)
+        return Deployer(NewVersions(lambda: self.spark, state, self.folder, options), self.catalog), candidates
 
     def check(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False

@@ -23,6 +23,7 @@ PAGES = {
     "catalog.md": (19, 9),
     "operating.md": (35, 9),
     "plan.md": (12, 3),
+    "deploy.md": (9, 2),
     "hooks.md": (13, 4),
     "restricted.md": (4, 1),
     "coming-from-flink-sql.md": (13, 5),

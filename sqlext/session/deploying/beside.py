@@ -1,0 +1,139 @@
+"""Run the new version of a query beside the old one, into rows of its own, up to where the old one is."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.jobs.alongside import plan_first, plan_next, plan_watermark
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.parts import JobPart, Place, Schedule
+from sqlext.jobs.renewal import CHECKPOINT
+from sqlext.jobs.runner import Job, JobLog
+from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.versions import SWITCHING, put_versions, remove_version, versions_of
+from sqlext.session.deploying.candidates import Deployable
+from sqlext.session.drafts import RunOptions
+from sqlext.session.executor import SparkHandler
+from sqlext.session.places import sink_context
+from sqlext.session.state import SessionState
+from sqlext.sinks.opening import open_sink
+from sqlext.sinks.replacing import Replacement, replacement_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Below the folder of a version that is not current yet: what it has written.
+ROWS = "rows"
+#: One micro-batch, which is planned already.
+_PLANNED = Schedule(bounded=True, finish=False, planned=True)
+
+
+class NewVersions(SparkHandler):
+    """Runs new versions of queries; the old ones may run meanwhile."""
+
+    def __init__(
+        self, spark: Callable[[], SparkSession], state: SessionState, folder: Path | str, options: RunOptions
+    ) -> None:
+        super().__init__(spark, state, folder, options)
+
+    def home(self, candidate: Deployable, version: str | None = None, *, looks: bool = False) -> QueryHome:
+        """Return the folder of a version of a query, None for the current one."""
+        name, stores = candidate.draft.name, self.state.stores
+        return QueryHome(self.folder, name, self._checkpoint, settings=stores, looks=looks, version=version)
+
+    def begin(self, candidate: Deployable, old: QueryHome) -> str:
+        """Return the folder of the new version, begun; one that has begun before goes on.
+
+        Raises:
+            SqlExtError: RUN-022 another deployment of the query runs; RUN-027, RUN-084 where Spark cannot begin it.
+        """
+        versions = versions_of(old.folder)
+        if versions.beside is not None:
+            there = self.home(candidate, versions.beside, looks=True)
+            run = there.run()
+            if run is not None and run.fingerprint == candidate.draft.prints:
+                return versions.beside
+            there.refuse_if_held()
+            if versions.step == SWITCHING:
+                why = "another new version of it is being made the current one"
+                raise candidate.refusal(why, "deploy the script of that version first")
+            remove_version(old.folder, versions.beside)
+        version = uuid.uuid4().hex[:8]
+        put_versions(old.folder, replace(versions, beside=version))
+        with self.home(candidate, version) as new:
+            self._begin(candidate, old, new)
+        return version
+
+    def _begin(self, candidate: Deployable, old: QueryHome, new: QueryHome) -> None:
+        draft, env = candidate.draft, candidate.env
+        if draft.script.ticks:
+            new.write_first_tick()
+        with self._settings(candidate):
+            sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT)
+        plan_first(old, new, sources, env.settings.get("sqlext.clock"))
+        # Last: without it the folder is no version, and the next deployment begins anew.
+        new.begin(QueryRun(uuid.uuid4().hex, draft.prints))
+
+    def advance(self, candidate: Deployable, old: QueryHome, version: str, *, follows: bool) -> None:
+        """Run the micro-batches that are planned, and what their watermarks close.
+
+        Args:
+            follows: whether what the old version has read since is read, too; it must not run then.
+        """
+        while self._is_planned(candidate, old, version, follows=follows):
+            self._run_planned(candidate, version)
+
+    def _is_planned(self, candidate: Deployable, old: QueryHome, version: str, *, follows: bool) -> bool:
+        with self.home(candidate, version) as new:
+            return new.repeats_a_batch() or plan_watermark(new) or (follows and plan_next(old, new))
+
+    def _run_planned(self, candidate: Deployable, version: str) -> None:
+        """Run one micro-batch, which stands in the checkpoint."""
+        home = self.home(candidate, version)
+        try:
+            run = home.run()
+            assert run is not None
+            with self._settings(candidate):
+                part = self._part(candidate, Place(home, run))
+                job = Job(self.spark_session, part.name, [part], _PLANNED, lambda: self._settings(candidate), JobLog())
+        except BaseException:
+            home.close()
+            raise
+        job.start().await_termination()  # the job gives the folder free
+
+    def _part(self, candidate: Deployable, place: Place) -> JobPart:
+        draft, env = candidate.draft, candidate.env
+        opened = self._open(draft.script, env, place.home, draft.insert.span)
+        replacement = self.replacement(candidate, place)
+        spec = replacement.beside(rows_of(place.home))
+        sink = open_sink(self.spark_session, spec, replacement.context)
+        # A name of its own: the old version may run in this very session.
+        name = f"{draft.name} (new version)"
+        part = JobPart(name, draft.insert.span, opened.rows, sink, (name,), draft.script.output_mode, place)
+        return self._as_scripted(part, opened, draft.script, draft.insert.plan, env)
+
+    def replacement(self, candidate: Deployable, place: Place) -> Replacement:
+        """Return how the rows of a query's sink are replaced by those of a version."""
+        draft = candidate.draft
+        found = replacement_of(draft.insert.table, sink_context(draft, place, candidate.env.zone))
+        assert found is not None, "a sink without is refused before"
+        return found
+
+    def _settings(self, candidate: Deployable) -> AbstractContextManager[None]:
+        return self.settings(candidate.env, [candidate.draft.script])
+
+
+def rows_of(home: QueryHome) -> str:
+    """Return where the rows of a new version lie."""
+    return f"{home.location.for_spark}/{ROWS}"
+
+
+def shared_columns(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns that both rows have, and those that the new ones alone have."""
+    there = {name.casefold() for name in old}
+    return [name for name in new if name.casefold() in there], [name for name in new if name.casefold() not in there]

@@ -1,0 +1,255 @@
+"""Deploy the changed queries of a script, and roll them back.
+
+1. The new version of each runs beside the old one (``beside``).
+2. The old versions must not run from here on. The new ones read the rest, and their rows are compared.
+3. One commit of the sink's table replaces the rows, then one small file says which version is the current one.
+
+A process that dies leaves ``versions.json``, and the same command goes on from there. Between the commit and the file
+nobody else may start the query (RUN-083).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from sqlext.analysis.inserts.fingerprint import digest
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.comparison import DifferenceLimit, RowComparison, compare
+from sqlext.jobs.parts import Place
+from sqlext.jobs.versions import RESTORING, SWITCHING, put_versions, remove_version, versions_of
+from sqlext.session.deploying.beside import ROWS, NewVersions, rows_of, shared_columns
+from sqlext.session.deploying.candidates import Deployable, refuse_readers, require_deployable
+from sqlext.session.deploying.report import (
+    BEGINS,
+    DIFFERS,
+    HELD_BACK,
+    ROLLED_BACK,
+    SAME,
+    SWITCHED,
+    DeployedQuery,
+    Deployment,
+)
+from sqlext.session.places import record_of
+from sqlext.sinks.opening import open_sink
+from sqlext.sinks.replacing import Replacement
+from sqlext_catalog import ddl
+from sqlext_catalog.model import QueryRecord
+from sqlext_catalog.session_catalog import SessionCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What may differ.
+
+    Attributes:
+        limit: how many rows.
+        columns: that may differ in any row.
+        show: how many rows that differ are shown.
+    """
+
+    limit: DifferenceLimit = field(default_factory=DifferenceLimit)
+    columns: tuple[str, ...] = ()
+    show: int = 10
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The two versions of a query; the old one is this driver's."""
+
+    candidate: Deployable
+    old: QueryHome
+    version: str
+
+    @property
+    def halfway(self) -> bool:
+        """Whether its rows were being replaced when a deployment broke off."""
+        return versions_of(self.old.folder).step == SWITCHING
+
+
+@dataclass(frozen=True)
+class Deployer:
+    """Deploys queries.
+
+    Attributes:
+        versions: runs the new ones.
+        catalog: gets the records of what was switched.
+    """
+
+    versions: NewVersions
+    catalog: SessionCatalog
+
+    def deploy(self, candidates: Sequence[Deployable], allowed: Allowed) -> Deployment:
+        """Deploy the changed ones; all or none of them are switched.
+
+        Raises:
+            SqlExtError: RUN-022 an old version runs; RUN-083, RUN-084 for a query that cannot be deployed; what a new
+                version fails with.
+        """
+        found = {c.draft.name: self._unchanged(c) for c in candidates}
+        changed = [c for c in candidates if found[c.draft.name] is None]
+        begun = [(c, self._run_beside(c)) for c in changed]
+        with ExitStack() as held:
+            pairs = [_Pair(c, held.enter_context(self.versions.home(c)), version) for c, version in begun]
+            for pair in pairs:
+                self._catch_up(pair)
+            compared = [self._compared(pair, allowed) for pair in pairs]
+            if all(query.outcome == SWITCHED for query in compared):
+                for pair in pairs:
+                    self._switch(pair)
+            else:
+                compared = [q if q.outcome == DIFFERS else replace(q, outcome=HELD_BACK) for q in compared]
+        done = {query.name: query for query in compared}
+        return Deployment(tuple(query or done[name] for name, query in found.items()))
+
+    def roll_back(self, candidates: Sequence[Deployable]) -> Deployment:
+        """Bring back the versions from before the last deployment of these queries.
+
+        Raises:
+            SqlExtError: RUN-085 there is none; RUN-022 the current one runs; RUN-084 another query uses the table.
+        """
+        for candidate in candidates:
+            self._require_before(candidate)
+        return Deployment(tuple(self._rolled_back(candidate) for candidate in candidates))
+
+    # The new version
+
+    def _unchanged(self, candidate: Deployable) -> DeployedQuery | None:
+        """Return why there is nothing to deploy, None where there is."""
+        old = self.versions.home(candidate, looks=True)
+        if versions_of(old.folder).step == RESTORING:
+            raise candidate.refusal("a rollback of it was broken off", "sqlext deploy --rollback ends it")
+        run = old.run()
+        if run is None:
+            return DeployedQuery(candidate.draft.name, candidate.table, BEGINS)
+        found = candidate.changes_since(run)
+        if not found:
+            return DeployedQuery(candidate.draft.name, candidate.table, SAME)
+        require_deployable(candidate, found, self._records)
+        if old.last_batch() < 0:
+            raise candidate.refusal("the version that is there has read nothing", "DROP QUERY starts it anew")
+        return None
+
+    def _run_beside(self, candidate: Deployable) -> str:
+        """Run the new version up to where the old one is by now, and return its folder."""
+        old = self.versions.home(candidate, looks=True)
+        version = self.versions.begin(candidate, old)
+        if versions_of(old.folder).step != SWITCHING:
+            self.versions.advance(candidate, old, version, follows=False)
+        return version
+
+    def _catch_up(self, pair: _Pair) -> None:
+        """Let the new version read what the old one has read since; the old one has stopped."""
+        if pair.halfway:
+            return
+        if pair.old.repeats_a_batch():
+            why = "the version that is there may have a micro-batch that was begun and not finished"
+            raise pair.candidate.refusal(why, "run it once more as it was, stop it, and then deploy")
+        self.versions.advance(pair.candidate, pair.old, pair.version, follows=True)
+
+    def _compared(self, pair: _Pair, allowed: Allowed) -> DeployedQuery:
+        candidate = pair.candidate
+        run = pair.old.run()
+        assert run is not None
+        query = DeployedQuery(
+            candidate.draft.name, candidate.table, SWITCHED, tuple(map(str, candidate.changes_since(run)))
+        )
+        if pair.halfway:  # they were compared before
+            return query
+        with self.versions.home(candidate, pair.version) as new:
+            comparison, added = self._comparison(self._replacement(candidate, new), new, allowed)
+        outcome = SWITCHED if allowed.limit.allows(comparison) else DIFFERS
+        return replace(query, outcome=outcome, comparison=comparison, added=added)
+
+    def _comparison(
+        self, replacement: Replacement, new: QueryHome, allowed: Allowed
+    ) -> tuple[RowComparison, tuple[str, ...]]:
+        """Return what differs between the rows of the sink and those of the new version, and the columns that come."""
+        spark = self.versions.spark_session
+        before, now = replacement.rows(spark), _beside(replacement, new).rows(spark)
+        shared, added = shared_columns(before.columns, now.columns)
+        before, now = (rows.selectExpr(*(f"`{name}`" for name in shared)) for rows in (before, now))
+        found = compare(before, now, replacement.keys(), expected=allowed.columns, show=allowed.show)
+        return found, tuple(added)
+
+    # The switch
+
+    def _switch(self, pair: _Pair) -> None:
+        """Make the new version the current one. Each step may be done again."""
+        candidate, folder = pair.candidate, pair.old.folder
+        spark, draft = self.versions.spark_session, candidate.draft
+        with self.versions.home(candidate, pair.version) as new:
+            replacement = self._replacement(candidate, new)
+            if not pair.halfway:
+                versions = versions_of(folder)
+                if versions.before is not None:  # there is one way back
+                    remove_version(folder, versions.before)
+                put_versions(folder, versions.switching(replacement.version(spark)))
+            open_sink(spark, replacement.spec, replacement.context)  # it gets the columns that it lacks
+            replacement.replace(_beside(replacement, new).rows(spark), new.last_batch())
+            run = new.run()
+            assert run is not None
+            self._record(replace(record_of(candidate.statement, draft, Place(new, run)), status="stopped"))
+            put_versions(folder, versions_of(folder).switched())
+            new.location.store.remove(ROWS)
+
+    def _replacement(self, candidate: Deployable, new: QueryHome) -> Replacement:
+        run = new.run()
+        assert run is not None
+        return self.versions.replacement(candidate, Place(new, run))
+
+    # The way back
+
+    def _require_before(self, candidate: Deployable) -> None:
+        folder = self.versions.home(candidate, looks=True).folder
+        versions = versions_of(folder)
+        if versions.before is None:
+            name = candidate.draft.name
+            message = f"there is no version of query `{name}` to go back to"
+            hint = "sqlext deploy with the new version ends what was broken off" if versions.step else None
+            raise SqlExtError("RUN-085", message, span=candidate.draft.insert.span, hint=hint)
+        refuse_readers(candidate, self._records)
+
+    def _rolled_back(self, candidate: Deployable) -> DeployedQuery:
+        """Bring back the version before. Each step may be done again."""
+        with self.versions.home(candidate) as new:
+            folder, versions = new.folder, versions_of(new.folder)
+            assert versions.before is not None
+            assert versions.restored is not None
+            with self.versions.home(candidate, versions.before) as old:
+                put_versions(folder, versions.restoring())
+                self._replacement(candidate, new).restore(self.versions.spark_session, versions.restored)
+                put_versions(folder, versions.rolled_back())
+                self._record_again(candidate, old)
+        remove_version(folder, versions.current)
+        return DeployedQuery(candidate.draft.name, candidate.table, ROLLED_BACK)
+
+    def _record_again(self, candidate: Deployable, old: QueryHome) -> None:
+        """Let the catalog's record say what the version before is; its text is that of the script where they agree."""
+        run = old.run()
+        assert run is not None
+        if not candidate.changes_since(run):
+            record = record_of(candidate.statement, candidate.draft, Place(old, run))
+            self._record(replace(record, status="stopped"))
+            return
+        update = ddl.update_query(
+            candidate.draft.name,
+            lambda r: replace(r, checkpoint=old.checkpoint, fingerprint=digest(run.fingerprint), status="stopped"),
+        )
+        self.catalog.apply(update, f"ROLL BACK QUERY {candidate.draft.name}")
+
+    # The catalog
+
+    @property
+    def _records(self) -> Sequence[QueryRecord]:
+        return self.catalog.snapshot().queries()
+
+    def _record(self, record: QueryRecord) -> None:
+        self.catalog.apply(ddl.record_query(record), f"DEPLOY QUERY {record.name}")
+
+
+def _beside(replacement: Replacement, new: QueryHome) -> Replacement:
+    """Return the rows of the new version as those of a sink."""
+    return replace(replacement, spec=replacement.beside(rows_of(new)))

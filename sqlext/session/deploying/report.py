@@ -1,0 +1,66 @@
+"""Hold what a deployment has found and done; as text, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from sqlext.jobs.comparison import RowComparison
+
+#: The new version is the current one, or the old one again.
+SWITCHED, ROLLED_BACK = "switched", "rolled back"
+#: More rows differ than may; and another query of the script has such rows.
+DIFFERS, HELD_BACK = "differs", "held back"
+#: There is no old version, and there is no new one.
+BEGINS, SAME = "not deployed: it has no version before", "not deployed: it is the same"
+
+
+@dataclass(frozen=True, slots=True)
+class DeployedQuery:
+    """What became of a query.
+
+    Attributes:
+        outcome: one of the words above.
+        changes: what differs between the versions.
+        comparison: of their rows.
+        added: columns that only the new version's rows have.
+    """
+
+    name: str
+    table: str
+    outcome: str
+    changes: tuple[str, ...] = ()
+    comparison: RowComparison | None = None
+    added: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What became of the queries of a script."""
+
+    queries: tuple[DeployedQuery, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether a version is not the current one since its rows differ."""
+        return any(query.outcome == DIFFERS for query in self.queries)
+
+    def to_json(self) -> str:
+        """Return it for programs."""
+        return json.dumps({"refused": self.refused, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        """Return it for people."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        for query in self.queries:
+            yield f"query {query.name}  {query.outcome}"
+            yield from (f"  {text}" for text in query.changes)
+            yield from (f"  column {name} is new" for name in query.added)
+            if query.comparison is not None:
+                yield from (f"  {text}" for text in query.comparison.lines())
+        counts = Counter(query.outcome for query in self.queries)
+        yield "; ".join(f"{n} {'query' if n == 1 else 'queries'} {what}" for what, n in counts.items()) or "no query"

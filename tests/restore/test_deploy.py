@@ -1,0 +1,163 @@
+"""A new version reads what the old one has read; one commit makes it the current one; it goes on, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sqlext import Session, SqlExtError
+from sqlext.jobs.versions import Versions, put_versions, versions_of
+from sqlext.session.deploying import deployer
+from sqlext.session.deploying.report import Deployment
+from sqlext.stores.location import Location
+from tests.workspace import Workspace
+
+HEAD = """SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = 'q'; SET 'sqlext.source' = '{}';
+CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv');
+"""
+SINK = "CREATE TABLE counts (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/counts');\n"
+KEYED = SINK.replace("n BIGINT", "n BIGINT, PRIMARY KEY (k) NOT ENFORCED")
+TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+WINDOWS = f"INSERT INTO counts SELECT k, {{}} FROM {TUMBLE} GROUP BY k, window_start, window_end;"
+TOTALS = "INSERT INTO counts SELECT k, CAST(SUM(v) AS BIGINT) FROM events {} GROUP BY k;"
+
+
+def deploy(workspace: Workspace, script: str, allow: str = "0", session: Session | None = None) -> Deployment:
+    found = session or workspace.session()
+    return found.deploy(script, workspace.variables, allow_differences=allow)
+
+
+def commits(workspace: Workspace) -> int:
+    history = workspace.spark.sql(f"DESCRIBE HISTORY delta.`{workspace.variables['OUT']}/counts`")
+    return history.count()
+
+
+@pytest.mark.parametrize("source", ["spark", pytest.param("arrow", marks=pytest.mark.costly)])
+def test_windows(workspace: Workspace, source: str) -> None:
+    head = HEAD.format(source) + SINK
+    old, new = head + WINDOWS.format("COUNT(*)"), head + WINDOWS.format("CAST(SUM(v) AS BIGINT)")
+    workspace.put("1.csv", "a,1,1", "a,2,2", "b,3,12", "b,4,13")
+    workspace.run(old)
+    # It is not in what the old version has read, so the new one leaves it alone.
+    workspace.put("2.csv", "b,5,31", "b,6,32")
+    found = deploy(workspace, new)
+    assert str(found).splitlines() == [
+        "query q  differs",
+        "  SELECT was k, COUNT(*), is k, CAST(SUM(v) AS BIGINT)",
+        "  1 rows before, 1 now: 1 missing, 1 extra",
+        "  missing  k=a, n=2",
+        "  extra  k=a, n=3",
+        "1 query differs",
+    ]
+    assert workspace.delta() == [("a", "2")]
+
+    # The old version is still the current one.
+    workspace.run(old)
+    before = [("a", "2"), ("b", "2")]
+    assert workspace.delta() == before
+    made = commits(workspace)
+    assert deploy(workspace, new, "100%").queries[0].outcome == "switched"
+    after = [("a", "3"), ("b", "7")]
+    assert (workspace.delta(), commits(workspace) - made) == (after, 1)
+    with pytest.raises(SqlExtError) as refused:
+        workspace.run(old)
+    assert refused.value.code == "RUN-020"
+
+    workspace.put("3.csv", "c,1,57", "c,2,59")
+    workspace.run(new)
+    assert workspace.delta() == [*after[:1], ("b", "11"), *after[1:]]
+
+    session = workspace.session()
+    assert session.roll_back(old, workspace.variables).queries[0].outcome == "rolled back"
+    assert workspace.delta() == before
+    workspace.run(old)
+    assert workspace.delta() == [*before, ("b", "2")]
+
+
+@pytest.mark.costly
+def test_it_is_broken_off_and_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = HEAD.format("spark") + KEYED
+    old, new = head + TOTALS.format(""), head + TOTALS.format("WHERE v > 1")
+    workspace.put("1.csv", "a,1,1", "b,2,2", "b,3,12")
+    workspace.run(old)
+    before, after = [("a", "1"), ("b", "5")], [("b", "5")]
+    assert workspace.delta() == before
+
+    for lost, rows in (("switching", before), ("current", after)):
+        with monkeypatch.context() as broken:
+            broken.setattr(deployer, "put_versions", _dies_before(lost))
+            with pytest.raises(KeyboardInterrupt):
+                deploy(workspace, new, "1")
+        assert workspace.delta() == rows
+    # Its rows are the new ones, and its place is the old one: nobody may begin there.
+    for script in (old, new):
+        with pytest.raises(SqlExtError) as refused:
+            workspace.run(script)
+        assert refused.value.code == "RUN-083"
+    made = commits(workspace)
+    (query,) = deploy(workspace, new).queries
+    assert (query.outcome, workspace.delta(), commits(workspace)) == ("switched", after, made)
+
+    workspace.put("2.csv", "a,1,14", "a,4,15", "b,1,16")
+    workspace.run(new)
+    assert workspace.delta() == [("a", "4"), ("b", "5")]
+    for lost in ("step", "current"):
+        with monkeypatch.context() as broken:
+            broken.setattr(deployer, "put_versions", _dies_before(lost))
+            with pytest.raises(KeyboardInterrupt):
+                workspace.session().roll_back(new, workspace.variables)
+    assert workspace.delta() == before
+    workspace.session().roll_back(new, workspace.variables)
+    workspace.run(old)
+    assert workspace.delta() == [("a", "6"), ("b", "6")]
+    with pytest.raises(SqlExtError) as none:
+        workspace.session().roll_back(new, workspace.variables)
+    assert none.value.code == "RUN-085"
+
+
+@pytest.mark.costly
+def test_an_endless_query_of_ours(workspace: Workspace) -> None:
+    """A timer of ours is in state; the new version runs while the old one does, which is stopped for the switch."""
+    head = (
+        HEAD.format("spark")
+        .replace("SET 'sqlext.bounded' = 'catch-up';", "")
+        .replace("'format'", "'source.monitor-interval' = '1 s', 'format'")
+    )
+    head += SINK.replace("n BIGINT", "w TIMESTAMP(3), n BIGINT, PRIMARY KEY (k, w) NOT ENFORCED")
+    query = (
+        f"INSERT INTO counts SELECT k, window_start, {{}} FROM {TUMBLE} GROUP BY k, window_start, window_end"
+        " EMIT AFTER WATERMARK EARLY EVERY 1 ROWS;"
+    )
+    old, new = head + query.format("COUNT(*)"), head + query.format("CAST(MAX(v) AS BIGINT)")
+    workspace.put("1.csv", "a,5,1", "a,7,2", "b,9,12")
+    session = workspace.session()
+    workspace.run(old, session=session)
+    at = ("2024-01-01 00:00:00", "2024-01-01 00:00:10")
+    workspace.until(lambda: workspace.delta() == [("a", at[0], "2"), ("b", at[1], "1")])
+    with pytest.raises(SqlExtError) as refused:
+        deploy(workspace, new, session=session)
+    assert refused.value.code == "RUN-022"
+    session.stop()
+
+    (found,) = deploy(workspace, new, "100%").queries
+    assert found.comparison is not None
+    assert (found.comparison.changed, dict(found.comparison.columns)) == (2, {"n": 2})
+    workspace.run(new, session=session)
+    workspace.put("2.csv", "b,11,13", "c,1,24")
+    third = [("a", at[0], "7"), ("b", at[1], "11"), ("c", "2024-01-01 00:00:20", "1")]
+    workspace.until(lambda: workspace.delta() == third)
+    session.stop()
+
+
+def _dies_before(lost: str) -> Callable[[Location, Versions], None]:
+    """Return a ``put_versions`` that dies at the first one that would write another value of a field, or a step."""
+
+    def put(folder: Location, versions: Versions) -> None:
+        then = versions_of(folder)
+        if versions.step == lost or getattr(versions, lost, None) != getattr(then, lost, None):
+            raise KeyboardInterrupt
+        put_versions(folder, versions)
+
+    return put

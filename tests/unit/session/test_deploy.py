@@ -1,0 +1,183 @@
+"""What cannot be deployed is refused by name before anything starts; what is not changed is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import sqlext
+from sqlext import SqlExtError
+from sqlext.cli.main import main
+from sqlext.databricks import PlatformRules
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.comparison import RowComparison, RowDifference
+from sqlext.jobs.query_files import query_folder
+from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.versions import Versions, put_versions
+from sqlext.session.deploying.beside import shared_columns
+from sqlext.session.deploying.candidates import candidates_of
+from sqlext.session.deploying.report import DIFFERS, HELD_BACK, DeployedQuery, Deployment
+from sqlext.session.drafts import RunOptions
+from sqlext.session.offline.compilation import new_state
+from sqlext.source import SourceText
+from sqlext_catalog.ddl.queries import record_query
+from sqlext_catalog.model import QueryRecord
+
+TABLES = """
+SET 'pipeline.name' = 'q';
+CREATE TABLE orders (k STRING, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'csv', 'source.monitor-interval' = '1 s');
+CREATE TABLE bounded (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'csv');
+CREATE TABLE said (k STRING, n BIGINT) WITH ('connector' = 'socket', 'hostname' = 'localhost', 'port' = '1',
+'format' = 'csv');
+CREATE TABLE printed (k STRING, n BIGINT) WITH ('connector' = 'print');
+CREATE TABLE sums (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = 'sums');
+CREATE TABLE keyed (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = 'keyed');
+CREATE TABLE late (k STRING, n BIGINT, ts TIMESTAMP(3)) WITH ('connector' = 'delta', 'path' = 'late');
+"""
+SUMS = "INSERT INTO sums SELECT k, n FROM orders WHERE n > {};"
+WINDOW = "TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end"
+
+#: The query, and what is said of it.
+REFUSED = {
+    "print": ("INSERT INTO printed SELECT k, n FROM orders;", "the rows of `printed` (connector 'print') cannot be"),
+    "an end": ("INSERT INTO sums SELECT k, n FROM bounded;", "it comes to its end"),
+    "once": ("INSERT INTO sums SELECT k, n FROM said;", "the rows of `said` come once"),
+    "late rows": (
+        f"INSERT INTO sums SELECT k, COUNT(*) FROM {WINDOW} EMIT AFTER WATERMARK LATE DATA TO late;",
+        "rows beside its own go to `late`",
+    ),
+    "the clock": (
+        f"INSERT INTO keyed SELECT k, COUNT(*) FROM {WINDOW} EMIT EVERY INTERVAL '1' SECOND;",
+        "its rows depend on when it runs",
+    ),
+    "other sources": (
+        "INSERT INTO sums SELECT o.k, o.n FROM orders AS o, orders AS p WHERE o.k = p.k;",
+        "same sources",
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    return tmp_path
+
+
+def session(folder: Path) -> sqlext.Session:
+    return sqlext.Session(catalog=folder / "catalog")
+
+
+def begun(folder: Path, query: str, changed: str = "state layout", *, read: bool = True) -> None:
+    """Begin an older version of a query: one part of it was another."""
+    options = RunOptions(rules=PlatformRules(endless=False))
+    (candidate,) = candidates_of(SourceText.of(TABLES + query), new_state(None), options)
+    with QueryHome(folder / "catalog", "q") as home:
+        home.begin(QueryRun("old", {**candidate.draft.prints, changed: ("another", "1")}))
+        if read:
+            home.location.put("checkpoint/commits/0", "v1\n{}")
+
+
+def refusal(folder: Path, script: str) -> SqlExtError:
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).deploy(TABLES + script)
+    return refused.value
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_deployed(what: str, folder: Path) -> None:
+    script, why = REFUSED[what]
+    begun(folder, script, "source option 'path'" if what == "other sources" else "state layout")
+    error = refusal(folder, script)
+    assert (error.code, why in error.message, error.hint is not None) == ("RUN-084", True, True), error.message
+    assert error.span is not None
+    assert error.span.text.startswith("INSERT")
+    assert not (folder / "sums").exists()
+
+
+def test_who_has_read_nothing(folder: Path) -> None:
+    begun(folder, SUMS.format(1), read=False)
+    assert "has read nothing" in refusal(folder, SUMS.format(1)).message
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [("ALTER TABLE sums ADD (more BIGINT);", "does not alter"), ("DROP QUERY IF EXISTS q;", "does not drop query `q`")],
+)
+def test_statements_that_change_what_is_there(statement: str, why: str, folder: Path) -> None:
+    error = refusal(folder, statement + SUMS.format(1))
+    assert (error.code, why in error.message) == ("RUN-084", True)
+
+
+@pytest.mark.parametrize(
+    ("reads", "writes", "why"),
+    [
+        (("default_catalog.default_database.sums",), None, "query `other` reads the table as a stream"),
+        ((), "default_catalog.default_database.sums", "query `other` writes rows into the same table"),
+    ],
+)
+def test_other_queries_of_the_table(reads: Sequence[str], writes: str | None, why: str, folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    record = QueryRecord("other", "", tuple(reads), writes, "x/queries/other/checkpoint", "", "stopped")
+    session(folder).catalog.apply(record_query(record), "START QUERY other")
+    error = refusal(folder, SUMS.format(1))
+    assert why in error.message
+    assert error.hint is not None
+    assert "DROP QUERY `other`" in error.hint
+
+
+def test_a_query_without_a_version_before(folder: Path) -> None:
+    found = session(folder).deploy(TABLES + SUMS.format(1))
+    assert str(found).splitlines()[0] == "query q  not deployed: it has no version before"
+    assert not found.refused
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).roll_back(TABLES + SUMS.format(1))
+    assert (refused.value.code, refused.value.hint) == ("RUN-085", None)
+
+
+def test_a_rollback_that_was_broken_off(folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    place = query_folder(folder / "catalog", "q", None)
+    put_versions(place, Versions("", before="a1", restored=3).restoring())
+    error = refusal(folder, SUMS.format(1))
+    assert (error.code, error.hint) == ("RUN-084", "sqlext deploy --rollback ends it")
+
+
+def test_the_report() -> None:
+    rows = RowComparison(
+        4, 4, changed=1, columns={"n": 1}, shown=(RowDifference("changed", {"k": "a"}, {"n": ("1", "2")}),)
+    )
+    found = Deployment(
+        (
+            DeployedQuery("a", "t", DIFFERS, ("WHERE was x, is y",), rows, ("more",)),
+            DeployedQuery("b", "u", HELD_BACK, (), RowComparison(1, 1)),
+        )
+    )
+    assert found.refused
+    assert str(found).splitlines() == [
+        "query a  differs",
+        "  WHERE was x, is y",
+        "  column more is new",
+        "  4 rows before, 4 now: 1 changed",
+        "  column n differs in 1 rows",
+        "  changed  k=a: n 1 -> 2",
+        "query b  held back",
+        "  1 rows before, 1 now: the same",
+        "1 query differs; 1 query held back",
+    ]
+    assert '"changed": 1' in found.to_json()
+    assert shared_columns(["K", "n"], ["k", "n", "more"]) == (["k", "n"], ["more"])
+
+
+def test_the_command(folder: Path) -> None:
+    (folder / "q.sql").write_text(TABLES + SUMS.format(1))
+    run = CliRunner().invoke(main, ["deploy", "q.sql", "--format", "json"])
+    assert (run.exit_code, '"refused": false' in run.output) == (0, True)
+    run = CliRunner().invoke(main, ["deploy", "q.sql", "--rollback"])
+    assert (run.exit_code, "RUN-085" in run.output) == (1, True)
+    run = CliRunner().invoke(main, ["deploy", "q.sql", "--allow-differences", "few"])
+    assert (run.exit_code, "is neither a number of rows nor a share" in run.output) == (2, True)
