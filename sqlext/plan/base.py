@@ -42,6 +42,11 @@ class PlanNode:
         return ()
 
     @property
+    def row_by_row(self) -> bool:
+        """Whether it gives one row for each that it takes."""
+        return False
+
+    @property
     def step(self) -> str:
         """What EXPLAIN and the fingerprints of checkpoints call a node of its class."""
         return type(self).__name__

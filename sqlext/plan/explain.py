@@ -103,12 +103,16 @@ def _path(plan: nodes.PlanNode, combined: tuple[str, ...]) -> tuple[str, str]:
     return "native", "every step has an operator of Spark that gives the same rows"
 
 
+#: How rows change that stay as they are.
+APPEND = "append"
+
+
 def changelog_of(node: nodes.PlanNode) -> str:
     """Return how the rows of a step change: append, update by key, or a changelog."""
     if node.changelog:
         return "changelog"
     if not node.updating:
-        return "append"
+        return APPEND
     # Only GROUP BY makes a relation updating; every operator of ours gives a changelog instead.
     keys = next(n for n in walk(node) if isinstance(n, Aggregate)).by.named
     return f"update, by key ({keys})" if keys else "update, one row"

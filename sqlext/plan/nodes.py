@@ -262,6 +262,11 @@ class AssignWindows(UnaryNode):
     custom: bool = False
     written: Span | None = None
 
+    @property
+    def row_by_row(self) -> bool:
+        """Of windows of which each row has one."""
+        return self.spec.kind in (WindowKind.TUMBLE, WindowKind.SESSION)
+
     def window_part(self) -> tuple[str, str, object]:
         """Return name, text and normal form of the windows, as ``Stateful.parts`` does."""
         spec, columns = self.spec, self.input.columns
@@ -305,6 +310,11 @@ class Project(Selecting):
     """
 
     letters: BadRows | None = None
+
+    @property
+    def row_by_row(self) -> bool:
+        """Without WHERE, and without rows that go aside."""
+        return self.where is None and self.letters is None
 
     @property
     def hidden(self) -> tuple[str, ...]:

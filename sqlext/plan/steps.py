@@ -27,6 +27,7 @@ class PlanStep:
         stateful: whether it keeps state.
         input: the name under which a time keeper knows a scan; None of any other step.
         reads: numbers of the steps whose rows it takes.
+        row_by_row: whether it gives one row for each that it takes.
     """
 
     number: int
@@ -36,6 +37,7 @@ class PlanStep:
     stateful: bool
     input: str | None
     reads: tuple[int, ...]
+    row_by_row: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -77,7 +79,14 @@ class _Numbering:
             below += self._below(read)
         stateful = isinstance(node, Stateful) and node.keeps_state and node.streaming
         yield PlanStep(
-            number, node.step, detail_of(node), changelog_of(node), stateful, self._input(node), tuple(reads)
+            number,
+            node.step,
+            detail_of(node),
+            changelog_of(node),
+            stateful,
+            self._input(node),
+            tuple(reads),
+            node.row_by_row,
         )
         yield from below
 

@@ -19,10 +19,14 @@ _OF_LATE = 30_000
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What has happened between two samples, in so many ms; 0: nobody knows yet."""
+    """What has happened between two samples, in so many ms; 0: nobody knows yet.
+
+    At a moment at which it did not ``run`` there is nothing to say.
+    """
 
     sample: Sample
     ms: int
+    run: bool = True
     rows_in: int = 0
     rows_out: int = 0
     late: int = 0
@@ -52,11 +56,12 @@ def series(samples: Sequence[Sample], since: int = 0, now: int | None = None) ->
         rows_out=[s.a_second(s.rows_out) for s in after],
         batch_ms=[_mean(before, s.sample, lambda c: c.busy_ms) for before, s in steps],
         parts={part: [_mean(before, s.sample, partial(_spent, part)) for before, s in steps] for part in parts},
-        state_rows=[s.sample.open for s in after],
-        state_bytes=[s.sample.state_bytes for s in after],
+        state_rows=[s.sample.open if s.run else None for s in after],
+        state_bytes=[s.sample.state_bytes if s.run else None for s in after],
         late=[s.late for s in after],
         dropped=[s.dropped for s in after],
         bad=[s.bad for s in after],
+        ran=[s.run for s in after],
     )
 
 
@@ -95,8 +100,8 @@ def _steps(samples: Sequence[Sample], now: int | None) -> Iterator[tuple[Sample,
     for before, after in pairwise(samples):
         silence, spacing = (_SILENCE, SPACING) if newest - before.at <= DENSE else (3 * SPARSE, SPARSE)
         begins = before
-        if before.began != after.began:  # it did not run in between
-            yield before, _Step(replace(before, at=before.at + spacing, watermark=None), spacing)
+        if before.began != after.began:
+            yield from ((before, _Step(s, 0, run=False)) for s in _pause(before, after, spacing))
         elif after.at - before.at > silence:
             took = min(max(spacing, after.busy_ms - before.busy_ms), silence)
             quiet = replace(before, at=before.at + spacing), replace(before, at=after.at - took)
@@ -110,6 +115,13 @@ def _steps(samples: Sequence[Sample], now: int | None) -> Iterator[tuple[Sample,
         yield last, _Step(replace(last, at=now), SPACING if now - newest > _SILENCE else 0)
 
 
+def _pause(before: Sample, after: Sample, spacing: int) -> Iterator[Sample]:
+    """Yield the first and the last moment at which nothing ran, between two samples."""
+    last = max(before.at + 1, min(after.began or after.at, after.at) - 1)
+    for at in sorted({min(before.at + spacing, last), last}):
+        yield replace(before, at=at, watermark=None)
+
+
 def _between(before: Sample, after: Sample) -> _Step:
     zero, since = before, before.at
     if before.began != after.began:  # a restart counts from 0
@@ -117,11 +129,11 @@ def _between(before: Sample, after: Sample) -> _Step:
     return _Step(
         after,
         after.at - since,
-        after.rows_in - zero.rows_in,
-        after.rows_out - zero.rows_out,
-        after.rows_late - zero.rows_late,
-        after.rows_dropped - zero.rows_dropped,
-        after.rows_bad - zero.rows_bad,
+        rows_in=after.rows_in - zero.rows_in,
+        rows_out=after.rows_out - zero.rows_out,
+        late=after.rows_late - zero.rows_late,
+        dropped=after.rows_dropped - zero.rows_dropped,
+        bad=after.rows_bad - zero.rows_bad,
     )
 
 

@@ -157,6 +157,7 @@ class Series:
         batch_ms: how long a micro-batch took.
         parts: the same of its parts, by Spark's names.
         late: late rows that were kept, since the moment before; ``dropped`` and ``bad`` likewise.
+        ran: whether it ran then; where it did not, lines have a gap.
     """
 
     at: Sequence[int]
@@ -166,11 +167,12 @@ class Series:
     rows_out: Sequence[float | None]
     batch_ms: Sequence[float | None]
     parts: Mapping[str, Sequence[float | None]]
-    state_rows: Sequence[int]
-    state_bytes: Sequence[int]
+    state_rows: Sequence[int | None]
+    state_bytes: Sequence[int | None]
     late: Sequence[int]
     dropped: Sequence[int]
     bad: Sequence[int]
+    ran: Sequence[bool]
 
 
 @dataclass(frozen=True, slots=True)

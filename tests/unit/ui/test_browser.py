@@ -111,6 +111,38 @@ def test_a_first_query_appears_by_itself_and_goes_on(screen: Screen, server: UiS
     assert screen.text("[role=status].live") == "live"
 
 
+#: How many pixels of the first colour a chart has so many seconds ago; axes are on its left and right.
+COLOURED = """
+const [canvas, age] = [document.querySelectorAll('.chart canvas')[arguments[0]], arguments[1]];
+const left = 58 * devicePixelRatio, width = canvas.width - left - 22 * devicePixelRatio;
+const x = Math.round(left + width * (300 - age) / 300);
+const [copy, high] = [document.createElement('canvas'), canvas.height];
+copy.height = high;
+const strip = copy.getContext('2d', { willReadFrequently: true });
+strip.drawImage(canvas, x - 3, 0, 6, high, 0, 0, 6, high);
+const { data } = strip.getImageData(0, 0, 6, high);
+let found = 0;
+for (let n = 0; n < data.length; n += 4) found += data[n + 3] > 0 && data[n + 2] - data[n] > 60;
+return found;
+"""
+
+
+def test_lines_end_where_the_query_did_not_run(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.now -= 140 * SECOND
+    kept.add(KeptQuery("q", span=100 * SECOND))
+    kept.now += 140 * SECOND
+    kept.add(KeptQuery("q", span=60 * SECOND))
+    screen.open(server.url)
+    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+
+    def coloured(chart: int, age: int) -> int:
+        return int(screen.browser.execute_script(COLOURED, chart, age))
+
+    for chart in (0, 2):  # a line, and areas
+        screen.until(lambda chart=chart: coloured(chart, 45) > 0 and coloured(chart, 190) > 0)
+        assert coloured(chart, 105) == 0
+
+
 def test_nothing_is_asked_of_others(screen: Screen, server: UiServer, kept: Kept) -> None:
     kept.add(KeptQuery("q"))
     screen.open(server.url)

@@ -27,6 +27,7 @@ type Column = (number | null)[];
 export interface Series {
   at: number[]; watermark: Column; lag: Column; rows_in: Column; rows_out: Column; batch_ms: Column;
   parts: Record<string, Column>; state_rows: Column; state_bytes: Column; late: Column; dropped: Column; bad: Column;
+  ran: boolean[];
 }
 export interface LastRows { table: string; columns: string[]; rows: (string | number | boolean | null)[][]; why: string | null }
 

@@ -7,6 +7,9 @@ import { short, size, span } from "./texts";
 export interface Line { label: string; color: string; values: (number | null)[]; bars?: boolean }
 interface ChartProps { title: string; at: number[]; lines: Line[]; from: number; to: number; text: (v: number) => string; stacked?: boolean; theme: string }
 
+// There is no half of a row.
+const WHOLE = Array.from({ length: 10 }, (_, n) => [1, 2, 5].map((step) => step * 10 ** n)).flat();
+
 const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function stacked(lines: Line[]): Line[] {
@@ -24,6 +27,7 @@ function Chart({ title, at, lines, from, to, text, stacked: sums, theme }: Chart
   const data = [at.map((ms) => ms / 1000), ...drawn.map((l) => l.values)] as uPlot.AlignedData;
   const range = useRef<[number, number]>([from, to]);
   range.current = [from / 1000, to / 1000];
+  const whole = drawn.some((line) => line.bars);
   const shape = `${theme}|${drawn.map((l) => l.label).join(",")}`;
 
   useEffect(() => {
@@ -40,7 +44,7 @@ function Chart({ title, at, lines, from, to, text, stacked: sums, theme }: Chart
       },
       axes: [
         { ...axis, values: (_u, marks) => marks.map((s) => hours(s, range.current)), space: 70, size: 24 },
-        { ...axis, size: 58, space: 30, values: (_u, marks) => marks.map(text) },
+        { ...axis, size: 58, space: 30, incrs: whole ? WHOLE : undefined, values: (_u, marks) => marks.map(text) },
       ],
       series: [
         {},
@@ -96,7 +100,8 @@ const COLORS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6"];
 
 export function Charts({ series, from, to, theme }: { series: Series; from: number; to: number; theme: string }) {
   const { at } = series;
-  const parts = PARTS.filter(([key]) => series.parts[key]).map(([key, label], n) => ({ label, color: COLORS[n], values: series.parts[key] }));
+  // Areas go on over moments without a micro-batch; where nothing ran they end.
+  const parts = PARTS.filter(([key]) => series.parts[key]).map(([key, label], n) => ({ label, color: COLORS[n], values: series.parts[key].map((v, n) => (series.ran[n] ? v : 0)) }));
   const common = { at, from, to, theme };
   const ms = (v: number) => span(v);
   return (

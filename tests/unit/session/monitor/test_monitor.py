@@ -149,3 +149,19 @@ def test_stopping(tmp_path: Path) -> None:
     assert recorder.is_to_stop()
     recorder.begin()  # another start is not meant
     assert not recorder.is_to_stop()
+
+
+FILTERED = """INSERT INTO per_minute SELECT item, ts, amount FROM (SELECT * FROM orders WHERE amount > 1)"""
+
+
+def test_rows_that_follow_from_what_is_counted(tmp_path: Path) -> None:
+    kept = kept_query(tmp_path, KeptQuery("windows"), NOW)
+    kept.add(KeptQuery("filtered", FILTERED))
+    kept.add(KeptQuery("joined", JOINED))
+    said = {name: monitor(kept).query(name) for name in ("windows", "filtered", "joined")}
+    rows = {name: [(n.step, n.rows) for n in view.nodes] for name, view in said.items()}
+    taken, read = said["windows"].card.rows_out, said["windows"].card.rows_in
+    assert rows["windows"] == [("Sink", taken), ("Aggregate", taken), ("AssignWindows", read), ("Scan", read)]
+    taken, read = said["filtered"].card.rows_out, said["filtered"].card.rows_in
+    assert rows["filtered"] == [("Sink", taken), ("Project", taken), ("Project", taken), ("Scan", read)]
+    assert [count is None for _, count in rows["joined"]] == [False, False, False, False, False]

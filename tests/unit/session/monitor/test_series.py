@@ -29,8 +29,17 @@ def test_a_restart_counts_from_nothing() -> None:
     found = series([sample(NOW, 5000, 50), sample(later, 10, 1, began=later - 1000)])
     assert found.rows_in[-1] == 10
     assert found.batch_ms[-1] == 200
-    # It did not run in between, so nobody was behind.
-    assert found.lag == [5000, None, 5000]
+    # It did not run in between, so nobody was behind, and nobody kept anything.
+    assert found.at == [NOW, NOW + SPACING, later - 1001, later]
+    assert found.ran == [True, False, False, True]
+    for line in (found.lag, found.rows_in, found.rows_out, found.batch_ms, found.state_rows, found.state_bytes):
+        assert [value is None for value in line] == [False, True, True, False]
+
+
+def test_a_restart_at_once() -> None:
+    found = series([sample(NOW, 5000, 50), sample(NOW + 400, 10, 1, began=NOW + 200)])
+    assert found.at == [NOW, NOW + 199, NOW + 400]
+    assert found.ran == [True, False, True]
 
 
 def test_silence() -> None:
