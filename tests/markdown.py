@@ -18,6 +18,7 @@ PAGES = [
 #: Top folders: a name in backticks that begins with one is a file of the project.
 FOLDERS = ("sqlext/", "udfs/", "catalog/", "tests/", "docs/", "tools/", "sql_examples/")
 _FENCED = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(r"(?:^    .*\n|^\n(?=    ))+", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NO_PROSE = re.compile(r"#|\||:::|!!! |!\[|---")
 _ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
@@ -44,6 +45,12 @@ def shown(page: Path) -> str:
 def blocks(text: str) -> Iterator[Block]:
     """Yield the fenced blocks of a page."""
     return (Block(language, words.strip(), textwrap.dedent(body)) for _, language, words, body in _FENCED.findall(text))
+
+
+def indented(text: str) -> Iterator[str]:
+    """Yield the blocks of a page that are code by their indentation."""
+    outside = re.sub(r"^( *)```.*?^\1```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    yield from (textwrap.dedent(found) for found in _INDENTED.findall(outside))
 
 
 def paragraphs(text: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import sqlext
+from tests.markdown import ROOT, indented
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -42,7 +43,7 @@ class Executed:
 
 @pytest.fixture(scope="package")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
-    """Return the notebook of ``cells.txt``, executed, and that of ``sqlext init --notebook`` behind it."""
+    """Return the notebook of ``cells.txt``, executed, those of ``sqlext init`` and the page behind it."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -60,6 +61,10 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
     code = [c.source for c in nbformat.read(starter / "orders.ipynb", 4).cells if c.cell_type == "code"]
     for number, source in enumerate(code):
         notebook.cells.append(nbformat.v4.new_code_cell(source, metadata={"name": f"starter {number}"}))
+    # Those of the page come last: it says that they stand beside that notebook.
+    page = indented((ROOT / "docs" / "notebook.md").read_text("utf-8"))
+    for number, source in enumerate(b.strip() for b in page if b.split()[0] not in ("pip", "sqlext")):
+        notebook.cells.append(nbformat.v4.new_code_cell(source, metadata={"name": f"page {number}"}))
     client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
     client.execute()
     nbformat.write(notebook, folder / "executed.ipynb")

@@ -99,3 +99,11 @@ def test_the_notebook_of_a_new_project_runs(executed: Executed) -> None:
     last = executed.html(f"starter {numbers[-1]}")
     assert "<td>pen</td>" in last
     assert "<td>4.5</td>" in last
+
+
+def test_the_cells_of_the_page(executed: Executed) -> None:
+    numbers = range(sum(cell.metadata["name"].startswith("page ") for cell in executed.notebook.cells))
+    assert [o for number in numbers for o in executed.outputs(f"page {number}") if o.output_type == "error"] == []
+    assert "<td>4.5</td>" in executed.html("page 2")
+    (picture,) = svgs(executed.html("page 3"))
+    assert {"pen", "ink", "total"} <= {e.text for e in picture.iter() if e.text}

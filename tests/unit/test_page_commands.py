@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +14,10 @@ from IPython.core.magic_arguments import parse_argstring
 from sqlext.cli.main import main
 from sqlext.notebook.magics import SqlextMagics
 from sqlext.session.offline.commands import check_file
-from tests.markdown import PAGES, ROOT, blocks, shown
+from tests.markdown import PAGES, ROOT, blocks, indented, shown
 
-_INDENTED = re.compile(r"(?:^    .*\n|^\n(?=    ))+", re.MULTILINE)
 _EXTRAS = re.compile(r"sqlext-spark\[([\w,]+)\]")
 _EXTRA = re.compile(r"^(\w+) = \[", re.MULTILINE)
-
-
-def indented(text: str) -> Iterator[str]:
-    """Yield the blocks of a page that are code by their indentation."""
-    outside = re.sub(r"^( *)```.*?^\1```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    yield from (textwrap.dedent(found) for found in _INDENTED.findall(outside))
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -63,7 +55,7 @@ def test_pages_have_commands() -> None:
 
 def test_cells_of_the_notebook_page() -> None:
     cells = [b for b in indented((ROOT / "docs" / "notebook.md").read_text("utf-8")) if b.lstrip().startswith("%")]
-    assert [cell.split()[0] for cell in cells] == ["%load_ext", "%%sqlext", "%alias_magic"]
+    assert [cell.split()[0] for cell in cells] == ["%load_ext", "%%sqlext", "%sqlext_plot", "%alias_magic"]
     line, _, sql = cells[1].lstrip().partition("\n")
     options = parse_argstring(SqlextMagics.sqlext, line.removeprefix("%%sqlext "))
     names = dict(define.split("=") for define in options.define)
