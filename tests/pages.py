@@ -59,10 +59,12 @@ class Reader:
     Args:
         begin: options of ``sqlext shell`` for each block of SQL.
         names: what blocks of Python know.
+        programs: where an environment has its programs; it runs the commands in place of this process.
     """
 
     begin: Sequence[str] = ()
     names: dict[str, Any] = field(default_factory=dict)
+    programs: Path | None = None
     _output: str = field(default="", init=False)
     _rows: bool = field(default=False, init=False)
     _checked: str = field(default="", init=False)
@@ -71,10 +73,11 @@ class Reader:
         """Do all blocks of a page and return them."""
         found = list(blocks(page))
         for block in found:
-            self._do(block)
+            self.do(block)
         return found
 
-    def _do(self, block: Block) -> None:
+    def do(self, block: Block) -> None:
+        """Do a block; those before it were done."""
         if block.file:
             Path(block.file).parent.mkdir(parents=True, exist_ok=True)
             Path(block.file).write_text(block.text, "utf-8")
@@ -85,7 +88,7 @@ class Reader:
         elif block.kind == "console":
             self._rows, self._output = False, self._console(block.text)
         elif block.kind == "sh":
-            self._rows, self._output = False, "\n".join(map(ran, block.text.splitlines()))
+            self._rows, self._output = False, "\n".join(map(self._ran, block.text.splitlines()))
         elif block.how:
             self._rows, self._output = False, self._check(block)
         elif block.kind != "java":
@@ -94,7 +97,7 @@ class Reader:
 
     def _console(self, text: str) -> str:
         lines = text.splitlines()
-        output = "\n".join(ran(line[2:]) for line in lines if line.startswith("$ "))
+        output = "\n".join(self._ran(line[2:]) for line in lines if line.startswith("$ "))
         printed = [line.split() for line in output.splitlines()]
         told = [line for line in lines if line.strip() and not line.startswith("$ ")]
         assert told, text
@@ -107,8 +110,14 @@ class Reader:
             exec(text.replace('"data/', f'"{Path.cwd()}/data/'), self.names)
         return printed.getvalue()
 
+    def _ran(self, line: str) -> str:
+        return ran(line) if self.programs is None else ran_elsewhere(line, self.programs)
+
     def _run(self, text: str) -> str:
-        done = CliRunner().invoke(main, ["shell", "-S", "--format", "markdown", *_VARIABLES, *self.begin, "-e", text])
+        words = ["shell", "-S", "--format", "markdown", *_VARIABLES, *self.begin, "-e", text]
+        if self.programs is not None:
+            return ran_elsewhere(shlex.join(["sqlext", *words]), self.programs)
+        done = CliRunner().invoke(main, words)
         assert done.exit_code == 0, f"{text}\n{done.output}"
         return done.stdout
 
@@ -153,3 +162,13 @@ def ran(line: str) -> str:
     code = _EXIT_CODE.search(line)
     assert result.exit_code == (int(code.group(1)) if code else 0), f"{line}\n{result.output}"
     return result.output
+
+
+def ran_elsewhere(line: str, programs: Path) -> str:
+    """Run a line by the programs of another environment, without this one's, and return what it prints."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SPARK_HOME", "VIRTUAL_ENV")}
+    env["PATH"] = f"{programs}:/usr/local/bin:/usr/bin:/bin"
+    done = subprocess.run(["bash", "-ec", line], input="", capture_output=True, text=True, env=env)
+    code = _EXIT_CODE.search(line)
+    assert done.returncode == (int(code.group(1)) if code else 0), f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr

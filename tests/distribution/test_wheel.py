@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.markdown import ROOT, blocks
+from tests.pages import Reader
+from tests.pages import blocks as blocks_of
 
 #: What a build needs of the project; everything else, a virtual environment among it, stays out.
 SOURCES = ("sqlext", "udfs", "catalog", "sql_examples", "pyproject.toml", "setup.py", "README.md", "LICENSE")
@@ -102,3 +104,16 @@ def test_small_files_need_no_spark(bare: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_wheel_runs_the_script_of_the_readme(bare: Path, tmp_path: Path) -> None:
     shown_rows(bare, tmp_path / "work")
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(("page", "begin"), [("../README.md", ()), ("shell.md", ("-i", "orders.sql"))])
+def test_a_page_in_the_bare_environment(
+    page: str, begin: tuple[str, ...], bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every block in turn; Python is this process's."""
+    monkeypatch.chdir(tmp_path)
+    reader = Reader(begin, programs=bare)
+    for block in blocks_of(page):
+        if block.kind != "python":
+            reader.do(block)
