@@ -292,6 +292,14 @@ def test_a_server_that_goes_away_and_comes_back(browser: webdriver.Chrome, kept:
     screen.complaints()  # that nobody answered
 
 
+def test_a_step_has_room_for_what_is_said_of_it(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q", late=5))
+    screen.open(server.url)
+    screen.until(lambda: "late" in screen.text(".node.stateful"))
+    cut = "return [...document.querySelectorAll('.node')].filter(e => e.scrollHeight > e.clientHeight).length"
+    assert screen.browser.execute_script(cut) == 0
+
+
 def test_late_rows_are_warned_of(screen: Screen, server: UiServer, kept: Kept) -> None:
     kept.add(KeptQuery("q", late=3))
     screen.open(server.url)

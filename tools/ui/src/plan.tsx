@@ -4,7 +4,10 @@ import type { View, PlanNode } from "./api";
 import { clock, count, shortName, size } from "./texts";
 
 const WIDTH = 196;
+// Of a step with as many facts as most have; one fact more needs a line more.
 const HEIGHT = 104;
+const LINE = 17;
+const MOST = 3;
 
 const TITLES: Record<string, string> = { AssignWindows: "Windows", Project: "Select", Scan: "Source" };
 
@@ -12,12 +15,15 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
   if (view.nodes.length === 0) return <p class="quiet">The plan is known once the query was started by this version.</p>;
   const graph = new dagre.graphlib.Graph().setGraph({ rankdir: down ? "TB" : "LR", nodesep: 24, ranksep: 34, marginx: 4, marginy: 4 });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const node of view.nodes) graph.setNode(String(node.number), { width: WIDTH, height: HEIGHT });
+  const begun = view.card.at !== null;
+  const facts = new Map(view.nodes.map((node) => [node.number, factsOf(node, view.zone, begun)]));
+  const tall = HEIGHT + LINE * Math.max(0, ...[...facts.values()].map((found) => found.length - MOST));
+  for (const node of view.nodes) graph.setNode(String(node.number), { width: WIDTH, height: tall });
   for (const edge of view.edges) graph.setEdge(String(edge.source), String(edge.target));
   dagre.layout(graph);
   const { width = 0, height = 0 } = graph.graph();
   const flows = view.card.state === "running" && view.card.rate > 0;
-  const some = view.card.at !== null && view.nodes.some(isUncounted);
+  const some = begun && view.nodes.some(isUncounted);
   return (
     <>
     <div class="scroll" tabIndex={0} role="group" aria-label="Plan of the query">
@@ -36,7 +42,7 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
         <ol>
           {[...view.nodes].reverse().map((node) => {
             const { x, y } = graph.node(String(node.number));
-            return <Node key={node.number} node={node} zone={view.zone} begun={view.card.at !== null} left={x - WIDTH / 2} top={y - HEIGHT / 2} />;
+            return <Node key={node.number} node={node} facts={facts.get(node.number)!} left={x - WIDTH / 2} top={y - tall / 2} height={tall} />;
           })}
         </ol>
       </div>
@@ -49,18 +55,23 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
 // Steps with state tell their state in place of rows.
 const isUncounted = (node: PlanNode) => node.rows === null && node.state_rows === null;
 
-interface Placed { node: PlanNode; zone: string; begun: boolean; left: number; top: number }
+type Fact = [string, string];
+interface Placed { node: PlanNode; facts: Fact[]; left: number; top: number; height: number }
 
-function Node({ node, zone, begun, left, top }: Placed) {
-  const kind = node.step === "Sink" ? "sink" : node.step === "Scan" ? "scan" : node.stateful ? "stateful" : "plain";
-  const facts: [string, string][] = [];
+function factsOf(node: PlanNode, zone: string, begun: boolean): Fact[] {
+  const facts: Fact[] = [];
   if (node.rows !== null) facts.push([node.step === "Sink" ? "rows out" : "rows", count(node.rows)]);
   else if (begun && isUncounted(node)) facts.push(["rows", "not counted"]);
   if (node.state_rows !== null) facts.push(["state", `${count(node.state_rows)} · ${size(node.state_bytes)}`]);
   if (node.dropped) facts.push(["late", count(node.dropped)]);
   if (node.watermark !== null) facts.push(["watermark", clock(node.watermark, zone)]);
+  return facts;
+}
+
+function Node({ node, facts, left, top, height }: Placed) {
+  const kind = node.step === "Sink" ? "sink" : node.step === "Scan" ? "scan" : node.stateful ? "stateful" : "plain";
   return (
-    <li class={`node ${kind}`} style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` }}>
+    <li class={`node ${kind}`} style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px`, height: `${height}px` }}>
       <div class="head">
         <b>{TITLES[node.step] ?? node.step}</b>
         {node.activity && node.activity !== "active" && <span class={`pill ${node.activity}`}>{node.activity}</span>}
