@@ -30,7 +30,8 @@ def cautions(plan: PlanNode, span: Span) -> Iterator[SqlExtError]:
         yield SqlExtError("WARN-003", message, span=key.span, hint=WHOLE_WINDOW)
     for node in walk(plan):
         if isinstance(node, AssignWindows) and node.spec.has_gaps:
-            message = f"rows between windows are lost: SLIDE is {node.spec.slide} ms and SIZE {node.spec.size} ms"
+            size, slide = node.spec.lengths
+            message = f"rows between windows are lost: SLIDE is {slide} and SIZE {size}"
             hint = "the slide comes before the size, and is not longer"
             yield SqlExtError("WARN-004", message, span=node.written or span, hint=hint)
         if isinstance(node, Aggregate):

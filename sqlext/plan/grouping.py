@@ -13,8 +13,8 @@ from sqlext.plan.base import EXISTS, KIND, LATE, PlanNode
 from sqlext.plan.firing import Firing, Silent
 from sqlext.plan.nodes import Aliased, AssignWindows, Join, Selecting, TagTime, WindowKind
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
-from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.source import Span
 from sqlext_udfs.windows.policy import Global
 from sqlext_udfs.windows.policy_json import policy_to_json

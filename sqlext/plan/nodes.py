@@ -1,10 +1,9 @@
-"""Plan nodes, each one query block, and the windows that they give rows; ``columns`` is what a node gives upwards."""
+"""Plan nodes, each one query block; ``columns`` is what a node gives upwards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import OrderItem
@@ -14,8 +13,9 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.timing import Timing
+from sqlext.plan.windows.lengths import WindowKind, WindowSpec
 from sqlext.source import Span
-from sqlext.watermarks.ends import Ends, SessionEnd
+from sqlext.watermarks.ends import AlignedEnds, SessionEnd
 from sqlext_catalog.model import Table
 
 __all__ = [
@@ -101,7 +101,7 @@ class Scan(PlanNode):
     own_reader: bool = False
     packed: bool = False
     timing: Timing | None = None
-    ends: tuple[Ends | SessionEnd, ...] = ()
+    ends: tuple[AlignedEnds | SessionEnd, ...] = ()
     bad: BadRows | None = None
 
     @property
@@ -188,66 +188,6 @@ class Aliased(UnaryNode):
     alias: str
 
 
-class WindowKind(Enum):
-    """Which windows."""
-
-    TUMBLE = "TUMBLE"
-    HOP = "HOP"
-    CUMULATE = "CUMULATE"
-    SESSION = "SESSION"
-
-
-@dataclass(frozen=True, slots=True)
-class WindowSpec:
-    """A window function with its arguments.
-
-    Attributes:
-        size: milliseconds; the gap of SESSION.
-        slide: milliseconds; the step of CUMULATE; equals size for TUMBLE; 0 for SESSION.
-        offset: milliseconds since 1970 that windows are aligned to.
-        wall_clock: the zone whose wall clock aligns the windows (a TIMESTAMP_LTZ rowtime), None for UTC.
-        session_keys: physical columns that partition SESSION.
-        processing: whether they are windows of processing time.
-        gap: the physical column of each row's gap in milliseconds, in place of ``size`` (``ComputeGap``).
-    """
-
-    kind: WindowKind
-    size: int
-    slide: int
-    offset: int = 0
-    wall_clock: str | None = None
-    session_keys: tuple[str, ...] = ()
-    processing: bool = False
-    gap: str | None = None
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether some rows belong to no window (slide > size)."""
-        # Spark's window() refuses such a slide (TimeWindow), so these windows are computed.
-        return self.kind is WindowKind.HOP and self.slide > self.size
-
-    @property
-    def aligned(self) -> bool:
-        """Whether a zone's wall clock cuts them.
-
-        A session begins with its first row, and windows of processing time have the zone's shift in their offset.
-        """
-        return self.wall_clock is not None and self.kind is not WindowKind.SESSION and not self.processing
-
-    def __str__(self) -> str:
-        """Return it as EXPLAIN prints it."""
-        parts = [f"{self.size} ms" if self.gap is None else "a gap of each row"]
-        if self.kind in (WindowKind.HOP, WindowKind.CUMULATE):
-            parts.insert(0, f"every {self.slide} ms")
-        if self.offset:
-            parts.append(f"offset {self.offset} ms")
-        if self.wall_clock:
-            parts.append(f"wall clock of {self.wall_clock}")
-        if self.processing:
-            parts.append("processing time")
-        return f"{self.kind.value}({', '.join(parts)})"
-
-
 @dataclass(frozen=True, slots=True)
 class AssignWindows(UnaryNode):
     """A window function: the input's columns and the window of each row as a struct in ``physical``.
@@ -272,7 +212,9 @@ class AssignWindows(UnaryNode):
         spec, columns = self.spec, self.input.columns
         keys = [column_form(k, columns) for k in spec.session_keys]
         # Checkpoints hold these values in this order.
-        sizes = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock)
+        sizes: tuple[object, ...] = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock)
+        if (months := spec.months) is not None:
+            sizes = (*sizes, months.size, months.slide, months.offset)
         return "window", f"{spec} on {self.time.name}", (*sizes, keys, column_form(self.time, columns))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlext.watermarks.ends import Ends, SessionEnd
+from sqlext.watermarks.ends import AlignedEnds, SessionEnd
 
 #: The watermark of an input that has ended: 9999-01-01, as the row that ends bounded input says.
 END_OF_TIME = 253_370_764_800_000
@@ -54,7 +54,7 @@ class Input:
     interval: int = 0
     by_rows: bool = True
     bounded: bool = False
-    ends: tuple[Ends | SessionEnd, ...] = ()
+    ends: tuple[AlignedEnds | SessionEnd, ...] = ()
     zone: str = "UTC"
     measure: str = ROWTIME
 

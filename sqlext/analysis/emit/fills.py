@@ -64,6 +64,11 @@ def _check_windows(clause: e.Fill, grouped: Grouped, policy: Policy) -> None:
     if spec.kind is WindowKind.SESSION:
         message = "a session begins with its first row, so none is without rows"
         raise SqlExtError("EMIT-119", message, span=clause.span, hint="TUMBLE, HOP or CUMULATE")
+    if spec.months is not None:
+        message = "FILL takes windows of one length; those of a calendar are not"
+        raise SqlExtError(
+            "EMIT-119", message, span=clause.span, hint="windows of days, or a table of dates to join with"
+        )
     if spec.processing:
         message = "FILL takes windows of event time; these are of processing time"
         hint = "a rowtime with WATERMARK FOR; 'sqlext.idle.close-windows' closes its windows by the clock"

@@ -30,8 +30,8 @@ from sqlext.plan.firing import Firing, LateRows, trigger_name
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import WindowKind, WindowSpec
 from sqlext.plan.scope import Scope, own_parts
-from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Operator, Stateful
+from sqlext.plan.windows.session_rows import SessionRows
 from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble, default_trigger
 from sqlext_udfs.windows.policy import WindowKind as CoreWindow
 from sqlext_udfs.windows.triggers.tree import (

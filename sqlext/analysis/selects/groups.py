@@ -21,7 +21,7 @@ from sqlext.plan.firing import Firing
 from sqlext.plan.grouping import Aggregate, GroupKeys, window_function
 from sqlext.plan.nodes import WindowKind
 from sqlext.plan.panes import readable
-from sqlext.plan.session_rows import SessionRows
+from sqlext.plan.windows.session_rows import SessionRows
 
 
 def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Binding) -> nodes.PlanNode:

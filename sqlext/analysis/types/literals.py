@@ -37,6 +37,7 @@ _UNIT_MILLIS = {
     "DAY": 86_400_000,
     "WEEK": 604_800_000,
 }
+_UNIT_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
@@ -142,6 +143,31 @@ def constant_of(literal: e.Literal) -> core.Constant | None:
     return core.Constant(literal.value, decimal=True)
 
 
+def interval_months(expr: Expr) -> int | None:
+    """Return the length of a year-month interval literal in months, None if it is no such literal.
+
+    Raises:
+        SqlExtError: WINDOW-003 for text that is no interval.
+    """
+    if isinstance(expr, Paren):
+        return interval_months(expr.operand)
+    if isinstance(expr, Unary) and expr.op in ("-", "+"):
+        inner = interval_months(expr.operand)
+        return inner if inner is None or expr.op == "+" else -inner
+    if not isinstance(expr, Interval) or _unit(expr.unit) not in _UNIT_MONTHS:
+        return None
+    value = expr.value.strip()
+    try:
+        if not expr.to_unit:
+            return int(value) * _UNIT_MONTHS[_unit(expr.unit)]
+        sign = -1 if value.startswith("-") else 1
+        years, months = value.lstrip("+-").split("-")
+        return sign * (int(years) * 12 + int(months))
+    except ValueError:
+        hint = "write INTERVAL '3' MONTH, or INTERVAL '1-6' YEAR TO MONTH"
+        raise SqlExtError("WINDOW-003", f"'{expr.value}' is no interval of months", span=expr.span, hint=hint) from None
+
+
 def interval_millis(expr: Expr) -> int | None:
     """Return the length of a day-time interval literal in milliseconds, None if it is no such literal.
 
@@ -156,7 +182,7 @@ def interval_millis(expr: Expr) -> int | None:
     if not isinstance(expr, Interval):
         return None
     unit = _unit(expr.unit)
-    if unit in ("MONTH", "YEAR", "QUARTER"):
+    if unit in _UNIT_MONTHS:
         raise SqlExtError(
             "WINDOW-002",
             f"{unit} intervals have no fixed length",

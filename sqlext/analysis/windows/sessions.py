@@ -16,7 +16,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import Aliased, AssignWindows, ComputeGap, PlanNode, WindowKind
 from sqlext.plan.scope import Scope
-from sqlext.plan.session_rows import SessionRows
+from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.types import BIGINT
 
 #: The column of the gaps; no user can write it without backticks.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlext.analysis.types.literals import interval_millis
+from sqlext.analysis.windows.calendars import calendar_windows
 from sqlext.analysis.windows.sessions import GAP, is_row_gap
 from sqlext.analysis.windows.zones import shift_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
@@ -115,8 +116,14 @@ class WindowCall:
             if is_row_gap(self.arguments.get("GAP")):
                 return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP)
             return WindowSpec(WindowKind.SESSION, self._positive("GAP"), 0, wall_clock=wall_clock)
-        size = self._positive("SIZE")
         step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
+        for name in ("SIZE", step_name):
+            if name is not None and name not in self.arguments:
+                raise _usage(self.function, self.span)
+        calendar = calendar_windows(WindowKind[self.function], self.arguments, wall_clock)
+        if calendar is not None:
+            return calendar
+        size = self._positive("SIZE")
         slide = self._positive(step_name) if step_name else size
         offset = self.millis("OFFSET", 0)
         # Flink's SliceAssigners: "Tumbling Window parameters must satisfy abs(offset) < size".
@@ -150,7 +157,7 @@ def _usage(function: str, span: Span) -> SqlExtError:
 
 def check_multiple(call: WindowCall, spec: WindowSpec) -> None:
     """Refuse, as Flink's TVF does, a HOP whose size is no multiple of its slide (gaps are ours: allowed)."""
-    if spec.kind is WindowKind.HOP and spec.slide < spec.size and spec.size % spec.slide:
+    if spec.kind is WindowKind.HOP and spec.months is None and spec.slide < spec.size and spec.size % spec.slide:
         raise SqlExtError(
             "WINDOW-005",
             f"SIZE of HOP must be a multiple of SLIDE ({spec.size} ms, {spec.slide} ms)",
@@ -179,7 +186,7 @@ def assign_windows(
 
 
 def is_custom(spec: WindowSpec) -> bool:
-    """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or aligned to a zone's wall clock."""
+    """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or cut by a wall clock or calendar."""
     return spec.kind is WindowKind.CUMULATE or spec.has_gaps or spec.aligned
 
 
@@ -220,6 +227,13 @@ def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> Wi
     """Return windows over a time attribute: of event time, or of processing time if it is that."""
     if column.time is not Time.PROCTIME:
         return spec
+    if spec.months is not None:
+        raise SqlExtError(
+            "WINDOW-013",
+            f"{what} over processing time cannot go by a calendar",
+            span=span,
+            hint="take windows of days, or a window of event time",
+        )
     if spec.wall_clock is None or spec.kind is WindowKind.SESSION:
         return replace(spec, processing=True)
     step = spec.size if spec.kind is WindowKind.CUMULATE else spec.slide

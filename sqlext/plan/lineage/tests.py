@@ -58,13 +58,12 @@ def range_of(spec: WindowSpec, bounds: Mapping[str, Any]) -> tuple[Any, Any]:
     Args:
         bounds: of the window, as ``Within`` has them, but each a ``datetime``, or None.
     """
-    size = timedelta(milliseconds=spec.size)
     start, end, time = bounds.get("start"), bounds.get("end"), bounds.get("time")
     if end is None and time is not None:
         end = time + timedelta(milliseconds=1)
     if spec.kind in (WindowKind.TUMBLE, WindowKind.HOP):
         if start is None and end is not None:
-            start = end - size
+            start = spec.moved(end, -1)
         elif end is None and start is not None:
-            end = start + size
+            end = spec.moved(start, 1)
     return start, end

@@ -24,11 +24,11 @@ from sqlext.plan.matching import Match
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
-from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.timing import InputEnd
 from sqlext.plan.unnest import Unnested
 from sqlext.plan.watermark_column import WatermarkColumn
+from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.quoting import identifier, named
 from sqlext.rewrite.arrow.choose_source import pays
 from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, value

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import AssignWindows, WindowKind, WindowSpec
 from sqlext.quoting import duration, identifier, string
+from sqlext.rewrite.expressions.calendars import calendar_rows
 from sqlext.rewrite.expressions.columns import held, instant
 
 _EPOCH_NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
@@ -55,10 +58,7 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
     shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
     local = f"unix_millis({shown})"
     inner = f"SELECT {', '.join(columns)}, {local} AS __ms FROM {source}"
-    exploded = f"SELECT {', '.join(columns)}, __ms, {_exploded(spec)} FROM ({inner})"
-    if spec.kind is WindowKind.CUMULATE:
-        exploded = f"SELECT {', '.join(columns)}, __ms, __start, explode({_ends(spec)}) AS __end FROM ({exploded})"
-    end = "__end" if spec.kind is WindowKind.CUMULATE else f"(__start + {spec.size}L)"
+    rows, end = _rows(spec, columns, inner) if spec.months is None else (calendar_rows(spec, columns, inner), "__end")
     struct = ", ".join(
         f"{string(name)}, {text}"
         for name, text in (
@@ -68,8 +68,16 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
             ("wall_end", f"timestampadd(MILLISECOND, {end.strip('()')}, {_EPOCH_NTZ})"),
         )
     )
-    gap = f" WHERE __ms < __start + {spec.size}L" if spec.has_gaps else ""
-    return f"SELECT {', '.join(columns)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({exploded}){gap}"
+    gap = f" WHERE __ms < __start + {spec.size}L" if spec.has_gaps and spec.months is None else ""
+    return f"SELECT {', '.join(columns)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({rows}){gap}"
+
+
+def _rows(spec: WindowSpec, columns: Sequence[str], source: str) -> tuple[str, str]:
+    """Return the query that gives each row its windows' ``__start``, and what their end is."""
+    rows = f"SELECT {', '.join(columns)}, __ms, {_exploded(spec)} FROM ({source})"
+    if spec.kind is not WindowKind.CUMULATE:
+        return rows, f"(__start + {spec.size}L)"
+    return f"SELECT {', '.join(columns)}, __ms, __start, explode({_ends(spec)}) AS __end FROM ({rows})", "__end"
 
 
 def _exploded(spec: WindowSpec) -> str:

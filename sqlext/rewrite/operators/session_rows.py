@@ -6,7 +6,7 @@ Of a stream, an operator keeps the rows until their session is over.
 from __future__ import annotations
 
 from sqlext.analysis.emit.firing import windows_of
-from sqlext.plan.session_rows import SessionRows
+from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.operators.windows import WindowStep

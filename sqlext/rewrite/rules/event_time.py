@@ -13,7 +13,7 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import AssignWindows, ComputeTime, Scan, SetQuery, TagTime, WindowKind, WindowSpec
 from sqlext.rewrite.script.begun import has_splits
-from sqlext.watermarks.ends import Ends, SessionEnd
+from sqlext.watermarks.ends import AlignedEnds, Ends, MonthEnds, SessionEnd
 
 TIME = "__time"
 
@@ -28,7 +28,7 @@ def place_watermarks(plan: PlanNode) -> PlanNode:
     return _place(plan, (), needed=False)
 
 
-def _place(node: PlanNode, ends: tuple[Ends | SessionEnd, ...], *, needed: bool) -> PlanNode:
+def _place(node: PlanNode, ends: tuple[AlignedEnds | SessionEnd, ...], *, needed: bool) -> PlanNode:
     if isinstance(node, Scan):
         watermarked = needed and node.is_stream and node.rowtime is not None
         return replace(node, watermarked=watermarked, ends=ends if watermarked else ())
@@ -41,9 +41,13 @@ def _place(node: PlanNode, ends: tuple[Ends | SessionEnd, ...], *, needed: bool)
     return node.with_inputs(inputs) if inputs else node
 
 
-def _ends(spec: WindowSpec) -> Ends | SessionEnd:
+def _ends(spec: WindowSpec) -> AlignedEnds | SessionEnd:
     if spec.kind is WindowKind.SESSION:
         return SessionEnd(spec.size)
+    if spec.months is not None and spec.months.slide:
+        months = spec.months
+        first = months.offset + (months.size if spec.kind is WindowKind.HOP else 0)
+        return MonthEnds(months.slide, first, spec.offset, spec.wall_clock)
     # HOP windows end at start + size. TUMBLE and CUMULATE have an end at every multiple of the slide.
     offset = spec.offset + (spec.size if spec.kind is WindowKind.HOP else 0)
     return Ends(spec.slide, offset % spec.slide, spec.wall_clock)

@@ -92,7 +92,6 @@ def test_sparks_ordinals_and_aliases(spark_mode: Analysis, flink: Analysis) -> N
         ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), 10)", "WINDOW-003", "10"),
         ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), '10 MINUTES')", "WINDOW-003", "'10"),
         ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '0' MINUTE)", "WINDOW-005", "INTERVAL"),
-        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MONTH)", "WINDOW-002", "INTERVAL"),
         ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE)", "WINDOW-005", "INTERVAL"),
         ("TUMBLE(TABLE clicks PARTITION BY user_name, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "WINDOW-004", "user_name"),
         ("TUMBLE(TABLE clicks, DESCRIPTOR(tz), INTERVAL '1' MINUTE)", "NAME-003", "tz"),

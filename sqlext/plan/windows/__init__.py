@@ -1,0 +1,1 @@
+"""Windows: their kinds and lengths, and rows whose sessions are known before they are grouped."""
