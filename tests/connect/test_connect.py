@@ -27,6 +27,8 @@ CLIENT = Path(__file__).with_name("client.py")
 PATIENCE = 300
 #: In every run: an upsert by MERGE, and late rows that are kept.
 SAMPLE = ("14_upsert", "36_late_rows")
+#: Where they say who reads a stream, or name the line of a bad row: that is our reader, which older ones do not take.
+BY_OUR_READER = ("24_show_describe_explain", "53_bad_rows")
 
 RUN = [script for script in examples() if script.stem != DEMO and not servers(script)]
 
@@ -81,7 +83,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 def _marked(script: Path) -> Any:
-    return pytest.param(script, marks=[] if script.stem in SAMPLE else pytest.mark.costly, id=script.stem)
+    costly = [] if script.stem in SAMPLE else [pytest.mark.costly]
+    newest = [pytest.mark.newest] if script.stem in BY_OUR_READER else []
+    return pytest.param(script, marks=[*costly, *newest], id=script.stem)
 
 
 @pytest.mark.parametrize("script", [_marked(script) for script in RUN])
