@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlext.secrets import redact, redact_options, redact_text
 from sqlext.types import BIGINT, BOOLEAN, INT, STRING, TIMESTAMP_LTZ3, Field, LogicalType, array, row
-from sqlext_catalog.ddl.queries import inputs_of
+from sqlext_catalog.ddl.queries import dead_letters_of, inputs_of
 from sqlext_catalog.model import Column, Relation, Table, View
 from sqlext_catalog.snapshot import Snapshot
 
@@ -119,7 +119,8 @@ def _queries(snapshot: Snapshot) -> Iterator[Row]:
         times = (_instant(q.watermark), _instant(q.started))
         statement = redact_text(q.statement)
         inputs = list(map(_input, inputs_of(q)))
-        yield q.name, q.status, statement, list(q.reads), q.writes, q.checkpoint, q.fingerprint, *times, inputs
+        told = q.name, q.status, statement, list(q.reads), q.writes, q.checkpoint, q.fingerprint
+        yield *told, *times, inputs, dead_letters_of(q)
 
 
 def _input(known: Mapping[str, Any]) -> Row:
@@ -197,6 +198,7 @@ _VIEWS: Mapping[str, tuple[Schema, Callable[[Snapshot], Iterator[Row]]]] = {
             ("watermark", TIMESTAMP_LTZ3),
             ("started", TIMESTAMP_LTZ3),
             ("inputs", array(_INPUT)),
+            ("dead_letters", BIGINT),
         ),
         _queries,
     ),

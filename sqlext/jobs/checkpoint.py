@@ -7,6 +7,7 @@
     heartbeat/       the row that ends a bounded input
     ticks/           the tick with which it begins, where an operator asks what time it is
     sources/         what readers of our own must remember
+    replays/         the dead letters that are fed back into it (``replays``)
     progress/        its plan, how it went, and why it failed (``recording``)
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
@@ -27,7 +28,7 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
-from sqlext.jobs.query_files import PROGRESS, TIME, last_number, query_folder
+from sqlext.jobs.query_files import PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.jobs.versions import FOLDER as VERSIONS
@@ -154,7 +155,11 @@ class QueryHome:
             clock: the folder of files that its clock is, None for the machine's.
         """
         places = (self.location,) if clock is None else (self.location, Location.of(clock))
-        return tuple(p.for_spark if p.path is None else str(p.path.resolve()) for p in places)
+        return tuple(map(self._described, places))
+
+    @staticmethod
+    def _described(place: Location) -> str:
+        return place.for_spark if place.path is None else str(place.path.resolve())
 
     @property
     def sources(self) -> Location:
@@ -165,6 +170,15 @@ class QueryHome:
     def time(self) -> Location:
         """The folder of its time keeper."""
         return self.location.below(TIME)
+
+    def replays(self, table: str) -> Location:
+        """Return the folder of the dead letters that are fed back as rows of a table."""
+        return self.location.below(REPLAYS).below(folder_name(table))
+
+    @property
+    def fed_back(self) -> str:
+        """The folder of all dead letters that are fed back, as Spark describes its sources."""
+        return self._described(self.location.below(REPLAYS))
 
     @property
     def progress(self) -> Location:

@@ -49,7 +49,7 @@ class Beside:
     def of(cls, script: SparkScript) -> Beside:
         """Return those of a script."""
         late, bad = script.keeps(LATE_ROWS), script.keeps(BAD_ROWS)
-        letters = tuple(side.condition for side in script.sides if side.letters)
+        letters = tuple(side.counted for side in script.sides if side.letters)
         return cls(LATE if late else "", BAD if bad else "", letters)
 
 

@@ -272,6 +272,11 @@ def is_own(description: str, folders: Iterable[str]) -> bool:
     return inside or description.rstrip("]") == _CLOCK
 
 
+def begins_anew(description: str, folders: Iterable[str], fed_back: str) -> bool:
+    """Whether a source begins anew with a new checkpoint: one of our own, but not that of what is fed back once."""
+    return is_own(description, folders) and not is_own(description, (fed_back,))
+
+
 def _open(report: StreamingQueryProgress) -> int:
     """Return how many groups and windows are open; an operator of ours counts its own, Spark its buckets."""
     native = (op.numRowsTotal for op in report.stateOperators if not op.operatorName.startswith(_OURS))

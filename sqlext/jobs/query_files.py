@@ -14,6 +14,8 @@ from sqlext.stores.location import Location, StoreSettings
 QUERIES = "queries"
 #: In a query's folder: what its time keeper knows (``timekeeping``), and how it goes (``recording``).
 TIME, PROGRESS = "time", "progress"
+#: And the dead letters that are fed back into it (``replays``).
+REPLAYS = "replays"
 
 
 def folder_name(name: str) -> str:

@@ -6,8 +6,8 @@ operators. A renewal takes these steps:
 1. Spark begins a new checkpoint with a micro-batch that takes nothing, so its state is empty.
 2. The old checkpoint's place is written over the place of that micro-batch. Every source goes on from there.
 
-Sources in the query's own folder (heartbeats, ticks) begin anew. So does the watermark: the old one followed the old
-rule.
+Sources in the query's own folder (heartbeats, ticks) begin anew, but for the dead letters that come back once. So does
+the watermark: the old one followed the old rule.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.progress import is_own
+from sqlext.jobs.progress import begins_anew
 from sqlext.jobs.query_files import last_number
 from sqlext.jobs.rearrangement import rearrange
 from sqlext.spark.sessions import patiently
@@ -108,7 +108,8 @@ def _matched(
 ) -> tuple[list[int], list[int]]:
     """Return the numbers of the user's sources in a checkpoint, and those that they have now."""
     theirs = home.sources_of_the_user(old, count)
-    ours = [n for n, description in enumerate(sources) if not is_own(description, home.own_sources(clock))]
+    own = home.own_sources(clock)
+    ours = [n for n, description in enumerate(sources) if not begins_anew(description, own, home.fed_back)]
     if len(theirs) != len(ours):
         raise _impossible(home, f"it has {len(ours)} sources, and had {len(theirs)}")
     return theirs, ours

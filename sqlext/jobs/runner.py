@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
 from sqlext.jobs.parts import JobPart, Schedule
-from sqlext.jobs.progress import Progress, is_own
+from sqlext.jobs.progress import Progress, begins_anew
 from sqlext.jobs.query import Query
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
@@ -276,8 +276,9 @@ class Job:
             return
         report = query.lastProgress
         if report is not None and report.sources:
-            own = [n for n, source in enumerate(report.sources) if is_own(source.description, part.own_sources)]
-            part.place.home.note_own_sources(own)
+            home, own = part.place.home, part.own_sources
+            found = [n for n, s in enumerate(report.sources) if begins_anew(s.description, own, home.fed_back)]
+            home.note_own_sources(found)
             self._noted.add(part.name)
 
     def _show(self) -> None:

@@ -10,15 +10,21 @@ from dataclasses import dataclass
 
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
-from sqlext.types import STRING, TIMESTAMP_LTZ3
+from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Table
 
 #: Hidden column of a query that keeps them: NULL in its own rows, else a struct of the columns below and the table.
 BAD = "__bad"
 #: The name of the query, a column of all rows that are kept beside those of a query.
 WRITTEN_BY = "__operator"
+#: The number of the micro-batch that wrote such a row.
+BATCH = "__batch"
 #: Field of that struct: the number of the table that takes the row, from 0.
 NUMBER = "number"
+#: The column that names a dead letter: one that a table with it has can be fed back (REPLAY).
+LETTER = "letter"
+#: The cause of the row that says that a dead letter was fed back.
+REPLAYED = "replayed"
 
 #: What is known of such a row where it is found.
 FOUND_COLUMNS = (
@@ -30,9 +36,15 @@ FOUND_COLUMNS = (
     PlanColumn("cause", STRING.not_null(), "cause"),
     PlanColumn("code", STRING.not_null(), "code"),
     PlanColumn("operator", STRING.not_null(), "operator"),
+    # NULL where it is found: the sink gives it a name.
+    PlanColumn(LETTER, STRING, LETTER),
 )
 #: What there is to fill a table of bad rows or of dead letters with.
-BAD_COLUMNS = (*FOUND_COLUMNS, PlanColumn("query_name", STRING.not_null(), WRITTEN_BY))
+BAD_COLUMNS = (
+    *FOUND_COLUMNS,
+    PlanColumn("query_name", STRING.not_null(), WRITTEN_BY),
+    PlanColumn("batch", BIGINT.not_null(), BATCH),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,13 @@ from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, heartbeats, kept_aggregates, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.rewrite.script.side_rows import kept_bad
+from sqlext.rewrite.script.side_rows import fed_back, kept_bad
 from sqlext.session.notices import foretold
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
 from sqlext.stores.opening import has_store
-from sqlext_catalog.model import Table
+from sqlext_catalog.model import Table, keeping_query
 
 
 @dataclass
@@ -201,7 +201,8 @@ class Drafts:
         named, sink = self.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
         # Before the script is compiled: under its name the query finds the readers that it began with.
-        name = self.options.numbered(wanted)
+        # A materialized view has one query, however often a script lets it go on.
+        name = keeping_query(insert.table) or self.options.numbered(wanted)
         begun, at_once = self.begun(name, end), self.options.at_once
         script = insert_script(insert, self.env, end=end, begun=begun, at_once=at_once, local=local)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
@@ -210,6 +211,7 @@ class Drafts:
             **readers(script),
             **heartbeats(script),
             **kept_bad(script),
+            **fed_back(script),
             **state_buckets(script),
             **kept_aggregates(script, insert.plan),
         }

@@ -14,6 +14,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
+from sqlext.analysis.inserts.replays import BoundReplay
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
@@ -183,6 +184,17 @@ class SparkHandler:
         check_secrets(found.plan(), (), statement.span)
         script = script_here(found)
         return _guarded(lambda: read_here(found, script), statement.span)
+
+    def replay(self, replay: BoundReplay, env: Environment) -> Result:
+        """Feed dead letters back into their queries, exactly once."""
+        from sqlext.session.replaying import Replaying
+
+        span = replay.statement.span
+        check_secrets(replay.plan, (), span)
+        script = script_of(replay.plan, env, end=InputEnd.FINISH)
+        with self.settings(env, [script]):
+            chosen = self._open(script, env, None, span).rows
+            return _guarded(lambda: Replaying(replay, env, self.state).answer(chosen), span)
 
     def _watermarks(self) -> Watermarks:
         return Watermarks(self._running(), self.state)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.replays import BoundReplay
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
@@ -52,6 +53,9 @@ class Handler(Protocol):
 
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
+
+    def replay(self, replay: BoundReplay, env: Environment) -> Result:
+        """Feed dead letters back into their queries."""
 
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from sqlext.analysis.definitions import alteration_of, check_known, fill_of, table_of, view_of
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.inserts.guards import guarded
+from sqlext.analysis.inserts.replays import bind_replay
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import own_functions
@@ -95,6 +96,7 @@ class Interpreter:
             ast.ExplainWhy: self._explain_why,
             ast.ExplainRow: self._explain_row,
             ast.AnalyzeWatermark: self._analyze_watermark,
+            ast.Replay: self._replay,
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
             ast.StopJob: self._stop_job,
@@ -408,6 +410,10 @@ class Interpreter:
 
     def _analyze_watermark(self, statement: ast.AnalyzeWatermark) -> Result:
         return self.handler.analyze_watermark(statement, self.environment())
+
+    def _replay(self, statement: ast.Replay) -> Result:
+        env = self.environment()
+        return self.handler.replay(bind_replay(statement, env), env)
 
     def _insert(self, statement: ast.Insert) -> Result:
         return self._inserts(statement, (statement,))

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.replays import BoundReplay
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
@@ -208,6 +209,10 @@ class LocalHandler:
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
         return self._spark.analyze_watermark(statement, env)
+
+    def replay(self, replay: BoundReplay, env: Environment) -> Result:
+        """Feed dead letters back into their queries."""
+        return self._spark.replay(replay, env)
 
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""

@@ -20,6 +20,16 @@ from sqlext.errors import SqlExtError, did_you_mean
 _OF_A_TABLE = frozenset({"COLUMNS", "CREATE TABLE", "CREATE VIEW"})
 #: And those that Spark does not have.
 _OF_JOBS = frozenset({"JOBS", "QUERIES", "WATERMARKS"})
+#: Statements that Spark does not have.
+_OURS = (
+    ast.StatementSet,
+    ast.StopJob,
+    ast.Replay,
+    ast.ExplainWhy,
+    ast.ExplainRow,
+    ast.AnalyzeWatermark,
+    ast.AlterMaterialized,
+)
 
 
 def names_sparks_table(statement: ast.Statement, env: Environment) -> bool:
@@ -152,8 +162,7 @@ def is_ours(statement: ast.Statement, env: Environment) -> bool:
         # Without a language the class is one of Java, which Spark can load.
         case ast.CreateFunction():
             return bool(statement.language)
-    ours = (ast.StatementSet, ast.StopJob, ast.ExplainWhy, ast.ExplainRow, ast.AnalyzeWatermark, ast.AlterMaterialized)
-    return isinstance(statement, ours)
+    return isinstance(statement, _OURS)
 
 
 def _knows(name: tuple[str, ...], env: Environment) -> bool:

@@ -24,7 +24,7 @@ from sqlext.locations import PathOrText, for_spark
 from sqlext.session.state import SessionState
 from sqlext.stores.location import Location, StoreSettings
 from sqlext_catalog import ddl
-from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs
+from sqlext_catalog.ddl.queries import JOB, job_of, with_dead_letters, with_inputs
 from sqlext_catalog.model import QueryRecord
 from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.snapshot import Change, ChangeFunction, Snapshot
@@ -142,6 +142,7 @@ def _ended(progress: dict[str, Any]) -> Callable[[QueryRecord], QueryRecord]:
         # None where no micro-batch has said one: the record keeps what it has.
         seen = progress["watermark"]
         ended = replace(record, status=progress["status"], watermark=record.watermark if seen is None else seen)
+        ended = with_dead_letters(ended, progress["dead_letters"])
         return with_inputs(ended, progress["inputs"]) if progress["inputs"] else ended
 
     return update

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.inserts.bound import BAD_ROWS
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import WriteSpec
+from sqlext.plan.bad_rows import BATCH, LETTER, WRITTEN_BY
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
 from sqlext.sinks.base import Sink, SinkContext
@@ -71,8 +73,11 @@ class Side:
     def write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
         """Take what is its own of a batch, if there is some."""
         script = self.script
-        operator = named(string(self.operator), "__operator")
-        rows = df.where(script.condition).selectExpr(*script.columns, operator)
+        written_by = named(string(self.operator), WRITTEN_BY), named(f"CAST({batch_id} AS BIGINT)", BATCH)
+        rows = df.where(script.condition).selectExpr(*script.columns, *written_by)
+        if script.letters or script.side == BAD_ROWS:
+            # A batch that is written again is left out by the sink: a name is given once.
+            rows = rows.selectExpr(f"* EXCEPT ({LETTER})", f"coalesce({LETTER}, uuid()) AS {LETTER}")
         rows = rows.selectExpr(*(named(text, name) for text, name in script.outputs))
         for condition in script.conditions:
             rows = rows.where(condition)
@@ -111,7 +116,7 @@ class SideSink(Sink):
         letters = [side for side in self.sides if side.script.letters]
         try:
             if letters:
-                self.limit.check(kept, [side.script.condition for side in letters], letters[0].operator)
+                self.limit.check(kept, [side.script.counted for side in letters], letters[0].operator)
             (self.rows.write_new if new else self.rows.write)(own, batch_id)
             for side in self.sides:
                 side.write(kept, batch_id, new=new)

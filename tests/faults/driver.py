@@ -8,6 +8,7 @@ usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     before-finish    every row is written, a sink is about to come to its end
     after-finish     a sink has come to its end, its query is not marked as finished
     between-finish   one query of a job is marked as finished, the next is not
+    staged           dead letters are to come back, who asked for it is not told
     begin            a run has begun, Spark has not started
 
 The variable SETTINGS has Spark's settings as JSON; IN, OUT, CATALOG and CHECKPOINT have other places than the folder.
@@ -27,6 +28,7 @@ import sqlext
 from sqlext.connectors.delta.sink import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.session.replaying import Replaying
 from sqlext.sinks.sides import Side
 from sqlext.spark.local import local_spark
 
@@ -39,6 +41,7 @@ MOMENTS: dict[str, tuple[type, str, bool]] = {
     "before-finish": (DeltaSink, "finish", True),
     "after-finish": (QueryHome, "finish", True),
     "between-finish": (QueryHome, "finish", False),
+    "staged": (Replaying, "answer", False),
     "begin": (QueryHome, "begin", False),
     "set-aside": (QueryHome, "set_aside", False),
     "carried-over": (QueryHome, "begin", True),

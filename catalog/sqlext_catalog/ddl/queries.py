@@ -16,6 +16,8 @@ from sqlext_catalog.snapshot import Change, ChangeFunction, Delete, ObjectKey, P
 JOB = "job"
 #: In a record's details: how far its inputs were when it was last said, as JSON.
 _INPUTS = "inputs"
+#: In a record's details: how many dead letters it had met when it was last said.
+_DEAD_LETTERS = "dead letters"
 
 
 def job_of(record: QueryRecord) -> str:
@@ -36,6 +38,17 @@ def with_inputs(record: QueryRecord, rows: Iterable[Mapping[str, Any]]) -> Query
     """
     others = tuple((key, value) for key, value in record.details if key != _INPUTS)
     return replace(record, details=(*others, (_INPUTS, json.dumps(list(map(dict, rows))))))
+
+
+def dead_letters_of(record: QueryRecord) -> int:
+    """Return how many dead letters a query has met since its start, as ``with_dead_letters`` took it."""
+    return int(dict(record.details).get(_DEAD_LETTERS, "0"))
+
+
+def with_dead_letters(record: QueryRecord, number: int) -> QueryRecord:
+    """Return a record that says how many dead letters its query has met since its start."""
+    others = tuple((key, value) for key, value in record.details if key != _DEAD_LETTERS)
+    return replace(record, details=(*others, (_DEAD_LETTERS, str(number))) if number else others)
 
 
 def record_query(record: QueryRecord) -> ChangeFunction:

@@ -135,7 +135,7 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, plan: Plan
         from_ = infer(assignment.constant, scope)
     if from_ is None or target.type is None or can_implicitly_cast(from_, target.type):
         return
-    if scope.mode == "spark" and _stores_in_spark(from_, target.type):
+    if scope.mode == "spark" and stores_in_spark(from_, target.type):
         return
     name = assignment.source.name if assignment.source else "the constant"
     item = _item(assignment, insert, plan)
@@ -146,7 +146,7 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, plan: Plan
     raise SqlExtError("SINK-002", message, span=item or insert.query.span, hint=hint)
 
 
-def _stores_in_spark(from_: LogicalType, to: LogicalType) -> bool:
+def stores_in_spark(from_: LogicalType, to: LogicalType) -> bool:
     """Whether Spark's INSERT takes a type (its ANSI store assignment): a value that does not fit fails the job."""
     times = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
     # Spark's Cast.canANSIStoreAssign: a text goes to a text column alone, even if it reads as a number.

@@ -43,7 +43,7 @@ _OF_COLUMNS = ("source columns", "SELECT", "WHERE", "inserted columns", "waterma
 _END, _BEATS = "end of input", "heartbeats"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
-_OF_PLACE = ("source option ", "reader of ", "sources read twice", _BEATS, _END)
+_OF_PLACE = ("source option ", "reader of ", "sources read twice", "replays into ", _BEATS, _END)
 _MISSING = ("not there", "")
 
 

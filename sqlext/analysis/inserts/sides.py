@@ -8,7 +8,7 @@ from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, Bound
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.kept_rows import kept_columns, source_of
 from sqlext.errors import SqlExtError
-from sqlext.plan.bad_rows import BadRows
+from sqlext.plan.bad_rows import LETTER, BadRows
 from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import LateColumn, LateRows
@@ -67,6 +67,11 @@ def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
         # First: its number among the tables is 0, which the rows say.
         side = side_insert(BAD_ROWS, letters.table, plan, _assigned(letters.table), letters.span, env)
         made[letters.table.name] = replace(side, letters=True)
+    for late in filter(None, map(_late, walk(plan))):
+        if late.letters_of is not None and any(c.name == LETTER for c in late.table.columns):
+            # Which of them are fed back is said there, too.
+            side = side_insert(BAD_ROWS, late.table, plan, _assigned(late.table), late.span, env)
+            made.setdefault(late.table.name, replace(side, letters=True))
     for scan in bad_scans(plan):
         assert scan.bad is not None
         table, span = scan.bad.table, scan.bad.span

@@ -338,6 +338,33 @@ class AnalyzeWatermark(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaySet:
+    """``column = value`` in the SET of a REPLAY."""
+
+    column: str
+    column_span: Span
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Replay(Statement):
+    """``REPLAY letters [WHERE condition] [SET column = value, ...]``: feed dead letters back into their queries.
+
+    Attributes:
+        name: of the table of dead letters.
+        letters: the query of those that are meant.
+        where: its condition.
+        changes: what is another value in the rows that are fed back.
+    """
+
+    name: Name
+    name_span: Span
+    letters: Query
+    where: Expr | None = None
+    changes: tuple[ReplaySet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SetOption(Statement):
     """``SET 'k' = 'v'``; ``SET`` alone has no key and shows all, ``SET 'k'`` has no value and shows one."""
 

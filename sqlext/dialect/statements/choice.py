@@ -30,6 +30,7 @@ from sqlext.dialect.statements.functions import parse_alter_function, parse_crea
 from sqlext.dialect.statements.insert import at_statement_set, parse_insert, parse_statement_set
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
 from sqlext.dialect.statements.materialized import parse_alter_materialized, parse_create_materialized
+from sqlext.dialect.statements.replay import parse_replay
 from sqlext.dialect.statements.settings import parse_reset, parse_set
 from sqlext.dialect.statements.show import parse_describe, parse_show
 from sqlext.dialect.statements.spark import is_sparks_verb, parse_spark
@@ -213,6 +214,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
     "STATEMENT": _execute,
     "BEGIN": _begin,
     "STOP": parse_stop,
+    "REPLAY": parse_replay,
 }
 #: The first words of statements.
 FIRST_WORDS = tuple(_STATEMENTS)

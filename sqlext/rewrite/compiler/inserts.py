@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlext.analysis.expressions.failing import judged
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
+from sqlext.analysis.inserts.replays import comes_back
 from sqlext.analysis.inserts.sides import bad_scans
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.inference import infer
@@ -22,7 +23,7 @@ from sqlext.rewrite.expressions.guarded import failed, first_of
 from sqlext.rewrite.expressions.renderer import cast_to, render
 from sqlext.rewrite.relations.letters import WHY, row_text, tables_of
 from sqlext.rewrite.script.begun import Begun
-from sqlext.rewrite.script.model import SideScript, SparkScript
+from sqlext.rewrite.script.model import ReplayInput, SideScript, SparkScript
 from sqlext.rewrite.script.side_rows import (
     FOUND,
     beside,
@@ -32,6 +33,7 @@ from sqlext.rewrite.script.side_rows import (
     numbered,
     or_late,
     or_letter,
+    with_marks,
 )
 from sqlext.types import LogicalType
 
@@ -59,7 +61,24 @@ def insert_script(
         conditions = or_late(required) if insert.plan.carries_late else required
         conditions = or_letter(required) if carried else conditions
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
-    return with_sides(script, insert.plan, insert.sides, env)
+    script = with_sides(script, insert.plan, insert.sides, env)
+    # A query that begins anew reads all its rows again. So nothing comes back into it.
+    return script if end is InputEnd.FINISH else _with_replays(script, insert)
+
+
+def _with_replays(script: SparkScript, insert: BoundInsert) -> SparkScript:
+    """Return a script with the dead letters that REPLAY feeds back into it."""
+    letters = [n for n, side in enumerate(s for s in insert.sides if s.side == BAD_ROWS) if side.letters]
+    packed = {step.table.name for step in script.read_by_arrow}
+    if not letters or not script.streaming or script.at_once or script.local:
+        return script
+    found = []
+    for back in comes_back(insert.plan):
+        sources = tuple(s.view for s in script.sources if s.streaming and s.table.name == back.table.name)
+        if sources and back.table.name not in packed:
+            found.append(ReplayInput(f"{sources[0]}_replayed", back.table, sources, back.causes))
+    hidden = sum(name != BAD for name in insert.plan.hidden)
+    return with_marks(replace(script, replays=tuple(found)), letters[0], hidden) if found else script
 
 
 def with_sides(script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment) -> SparkScript:

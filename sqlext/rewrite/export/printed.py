@@ -31,6 +31,10 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     if script.at_once:
         lines.append("-- one batch: all that there is is read at once, and no state is kept")
     lines += [f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}" for k in script.kept]
+    lines += [
+        f"-- view {r.view}: streaming text files, dead letters that come back to {r.table.name.plain}"
+        for r in script.replays
+    ]
     lines += [f"-- table function {f.view}: {f.implementation}" for f in script.table_functions]
     for step in script.steps:
         lines += _step(step)

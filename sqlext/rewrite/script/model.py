@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from sqlext.analysis.inserts.bound import BoundInsert, Mode, Side
 from sqlext.connectors.options import bad_rows_policy
 from sqlext.dialect.ast.statements import Statement
+from sqlext.plan.bad_rows import BAD, REPLAYED
 from sqlext.plan.nodes import PlanNode
+from sqlext.quoting import string
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.watermarks.inputs import Input
 from sqlext_catalog.model import Table
@@ -216,6 +218,27 @@ class SideScript:
     conditions: tuple[str, ...] = ()
     letters: bool = False
 
+    @property
+    def counted(self) -> str:
+        """Over the hidden column: which rows of a batch are dead letters that it has met."""
+        return f"{self.condition} AND {BAD}.cause <> {string(REPLAYED)}" if self.column == BAD else self.condition
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayInput:
+    """The dead letters that are fed back into a query as rows of one of its tables.
+
+    Attributes:
+        view: the view of all of them, in text (``side_rows.ROW``).
+        sources: the views of the table.
+        causes: of which dead letters.
+    """
+
+    view: str
+    table: Table
+    sources: tuple[str, ...]
+    causes: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class SparkScript:
@@ -229,6 +252,7 @@ class SparkScript:
         changelog: whether each row says in ``nodes.KIND`` what it does to the result.
         sides: where rows go that come beside its own.
         read_again: the views of the sources whose bad rows are kept.
+        replays: its dead letters that come back.
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
         buckets: into how many the state of each of its operators is cut.
@@ -248,6 +272,7 @@ class SparkScript:
     changelog: bool = False
     sides: tuple[SideScript, ...] = ()
     read_again: tuple[str, ...] = ()
+    replays: tuple[ReplayInput, ...] = ()
     kept: tuple[KeptInput, ...] = ()
     table_functions: tuple[UserTableFunction, ...] = ()
     read_by_spark: tuple[tuple[str, str], ...] = ()

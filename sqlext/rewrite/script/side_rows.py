@@ -12,13 +12,14 @@ from dataclasses import replace
 from sqlext.analysis.inserts.bound import BAD_ROWS
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
-from sqlext.plan.bad_rows import BAD, FOUND_COLUMNS, NUMBER
+from sqlext.plan.bad_rows import BAD, FOUND_COLUMNS, LETTER, NUMBER, REPLAYED
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import LateRows
 from sqlext.plan.nodes import LATE, Scan
 from sqlext.quoting import identifier, named, string
 from sqlext.rewrite.expressions.columns import held, value
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.types import LogicalType
 from sqlext_catalog.model import Table
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
 
@@ -29,6 +30,13 @@ FOUND = f"{LATE} IS NOT NULL"
 LATE_COLUMNS = ("__row_kind", "__late_row", "__late_watermark")
 
 _FOUND_LATE = f"__row_kind = {LATE_ROW}"
+_TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP_LTZ")
+_MICROS = {
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+}
+_MILLIS = 3
+_UNNAMED = "CAST(NULL AS STRING)"
 _LAST_MILLI = 253_402_300_799_999  # of the year 9999
 
 
@@ -63,7 +71,16 @@ def or_letter(conditions: list[str]) -> list[str]:
 def as_json(columns: Sequence[tuple[str, PlanColumn, str]], zone: str) -> str:
     """Return a row as JSON, given name, column and relation of what it has."""
     row = ", ".join(f"{string(name)}, {value(column, zone, relation)}" for name, column, relation in columns)
-    return f"to_json(named_struct({row}), map('ignoreNullFields', 'false'))"
+    options = {"ignoreNullFields": "false", **(_MICROS if any(_is_fine(c.type) for _, c, _ in columns) else {})}
+    return f"to_json(named_struct({row}), map({', '.join(f'{string(k)}, {string(v)}' for k, v in options.items())}))"
+
+
+def _is_fine(type_: LogicalType | None) -> bool:
+    """Whether values of a type may have parts of a millisecond, which Spark's JSON leaves out by itself."""
+    if type_ is None:
+        return False
+    inner = (*type_.children, *(f.type for f in type_.fields))
+    return (type_.root in _TIMESTAMPS and (type_.precision or 0) > _MILLIS) or any(map(_is_fine, inner))
 
 
 def late_letter() -> tuple[str, ...]:
@@ -79,6 +96,7 @@ def late_letter() -> tuple[str, ...]:
         "cause": f"IF({row}.ahead, 'future', 'late')",
         "code": f"IF({row}.ahead, 'RUN-079', 'RUN-078')",
         "operator": "'Aggregate'",
+        LETTER: _UNNAMED,
     }
     return tuple(named(text, name) for name, text in known.items())
 
@@ -110,6 +128,12 @@ def expanded() -> tuple[str, ...]:
 #: Beside the columns of a source whose bad rows are taken out: whether what was read is a row, not a blank line, say;
 #: and ``text``, ``place``, ``reason`` of a bad one, NULL in all others.
 IS_ROW, FAULT = "__is_row", "__fault"
+
+
+#: What a row that is fed back consists of: the name of the dead letter, its code, the number of the replay, the row.
+CODE, REPLAY, ROW = "code", "replay", "row"
+#: In a fingerprint, before the name of a table: dead letters are fed back into it, of these causes.
+REPLAYS = "replays into "
 
 
 def numbered(number: int) -> str:
@@ -166,6 +190,28 @@ def _row(number: int, scan: Scan) -> str:
     return _letter(number, f"{FAULT}.text", source, place, f"{FAULT}.reason", "'decode'", "'RUN-066'", "'Scan'")
 
 
+def with_marks(script: SparkScript, number: int, hidden: int) -> SparkScript:
+    """Return a script whose query also says which dead letters are fed back into it.
+
+    Args:
+        number: that of the table of dead letters.
+        hidden: how many columns the query has behind its visible ones and in front of ``BAD``.
+    """
+    empty = "NULL, " * (len(script.outputs) + hidden)
+    branches = [script.query]
+    for replay in script.replays:
+        said = f"concat('replay ', {REPLAY})", "'it was fed back'", string(REPLAYED), CODE, "'Scan'", LETTER
+        mark = _letter(number, ROW, string(replay.table.name.plain), *said)
+        branches.append(f"SELECT {empty}{mark} AS {BAD} FROM {replay.view}")
+    return replace(script, query=" UNION ALL ".join(branches))
+
+
+def fed_back(script: SparkScript) -> Fingerprint:
+    """Return parts for the tables into which dead letters are fed back: their folders are sources, too."""
+    # The causes are for who asks. They may be others when the query goes on.
+    return {f"{REPLAYS}{r.table.name.plain}": (", ".join(r.causes), "1") for r in script.replays}
+
+
 def expression_letter(why: str, text: str, source: str, operator: str, cause: str) -> str:
     """Return the hidden column of a row for which an expression fails, NULL where none does.
 
@@ -179,7 +225,17 @@ def expression_letter(why: str, text: str, source: str, operator: str, cause: st
     return f"CASE WHEN {why} IS NOT NULL THEN {letter} END"
 
 
-def _letter(number: int, text: str, source: str, place: str, reason: str, cause: str, code: str, operator: str) -> str:
+def _letter(
+    number: int,
+    text: str,
+    source: str,
+    place: str,
+    reason: str,
+    cause: str,
+    code: str,
+    operator: str,
+    letter: str = _UNNAMED,
+) -> str:
     """Return the struct of a row that a query cannot use, of SQL texts; see ``FOUND_COLUMNS``."""
     fields = {
         NUMBER: str(number),
@@ -191,5 +247,6 @@ def _letter(number: int, text: str, source: str, place: str, reason: str, cause:
         "cause": cause,
         "code": code,
         "operator": operator,
+        LETTER: letter,
     }
     return f"named_struct({', '.join(f'{string(name)}, {text}' for name, text in fields.items())})"

@@ -9,6 +9,7 @@ from functools import partial
 from sqlext.analysis.emit.rules import period_notes
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.inserts.bound import FINAL_STATE, UPSERT, BoundInsert
+from sqlext.analysis.inserts.replays import bind_replay
 from sqlext.analysis.inserts.sides import late_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
@@ -102,6 +103,9 @@ def _plans(
         plan = QueryBinder(env).bind_whole(statement.query)
         late_insert(plan, env)  # only to refuse a late table that cannot take the rows
         return [(plan, _as_it_runs(partial(script_of, plan, env), at_once=at_once and is_bounded(plan)), None)]
+    if isinstance(statement, ast.Replay):
+        plan = bind_replay(statement, env).plan
+        return [(plan, script_of(plan, env, end=InputEnd.FINISH), None)]
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
     bound = []
     for insert in inserts:

@@ -14,7 +14,7 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.session.introspection.describe import catalog_named, describe, describe_catalog, describe_relation
 from sqlext.sinks.live_rows import Row
 from sqlext.watermarks.texts import wall
-from sqlext_catalog.ddl.queries import job_of
+from sqlext_catalog.ddl.queries import dead_letters_of, job_of
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
 from sqlext_catalog.model import INFORMATION_SCHEMA, QueryRecord, Relation, Table, View, keeping_query
 from sqlext_catalog.session_catalog import SessionCatalog
@@ -108,12 +108,15 @@ def _functions(statement: Show, catalog: SessionCatalog, env: Environment) -> _A
 
 
 def _queries(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
-    columns = ("query name", "status", "reads", "writes", "watermark", "started")
-    rows = [
-        (q.name, q.status, ", ".join(q.reads), q.writes, _wall(q.watermark, env), _wall(q.started, env))
+    columns = ("query name", "status", "reads", "writes", "watermark", "started", "dead letters")
+    rows: list[Row] = [
+        (
+            *(q.name, q.status, ", ".join(q.reads), q.writes),
+            *(_wall(q.watermark, env), _wall(q.started, env), dead_letters_of(q)),
+        )
         for q in _records(catalog)
     ]
-    return columns, list(rows)
+    return columns, rows
 
 
 def _jobs(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:

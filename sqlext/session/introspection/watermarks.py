@@ -24,7 +24,7 @@ from sqlext.watermarks.page import Page, QueryPart
 from sqlext.watermarks.report import TimeReport
 from sqlext.watermarks.texts import wall
 from sqlext.watermarks.why import Asked, why
-from sqlext_catalog.ddl.queries import job_of, with_inputs
+from sqlext_catalog.ddl.queries import job_of, with_dead_letters, with_inputs
 from sqlext_catalog.snapshot import Put, Snapshot
 
 if TYPE_CHECKING:
@@ -137,12 +137,25 @@ def timed(snapshot: Snapshot, folder: Path | str, stores: StoreSettings) -> Snap
     """Return a snapshot of the catalog whose running queries say what their time keepers wrote last."""
     changes = []
     for record in snapshot.queries():
-        running = record.status == "running"
-        report = _last_report(home_location(folder, record, stores).below(TIME)) if running else None
+        if record.status != "running":
+            continue
+        home = home_location(folder, record, stores)
+        report, sample, told = _last_report(home.below(TIME)), _last_sample(home.below(PROGRESS)), record
         if report is not None:
             watermark = record.watermark if report.watermark is None else report.watermark
-            changes.append(Put(with_inputs(replace(record, watermark=watermark), report.rows())))
+            told = with_inputs(replace(record, watermark=watermark), report.rows())
+        if sample is not None:
+            told = with_dead_letters(told, sample.dead_letters)
+        if told is not record:
+            changes.append(Put(told))
     return snapshot.with_changes(changes) if changes else snapshot
+
+
+def _last_sample(place: Location) -> Sample | None:
+    try:
+        return next(reversed(samples(place)), None)
+    except SqlExtError:
+        return None
 
 
 def _last_report(place: Location) -> TimeReport | None:

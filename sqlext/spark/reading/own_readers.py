@@ -37,6 +37,9 @@ class QueryFolders(Protocol):
     def time(self) -> Location:
         """The folder of its time keeper."""
 
+    def replays(self, table: str) -> Location:
+        """Return the folder of the dead letters that are fed back as rows of a table."""
+
 
 class OwnReaders:
     """Opens the sources of one query that readers of ours read.

@@ -15,6 +15,7 @@ from sqlext.rewrite.script.model import (
     ObservedView,
     OperatorView,
     ReadView,
+    ReplayInput,
     RowsView,
     SourceView,
     SparkScript,
@@ -28,6 +29,7 @@ from sqlext.spark.event_time import tagged
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
 from sqlext.spark.reading.frames import Frames
 from sqlext.spark.reading.own_readers import OwnReaders, QueryFolders
+from sqlext.spark.reading.replays import replayed, rows_of
 from sqlext.spark.reading.spark_sources import open_batch, open_frame, open_stream
 from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import settled
@@ -76,7 +78,10 @@ def open_script(
         AnalysisException: what Spark refuses in the query.
     """
     common = {"registered": registered, "buckets": script.buckets}
-    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home), skips)
+    replays = script.replays if home is not None else ()
+    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home), replays, skips)
+    if home is not None:
+        opening.fed_back(home)
     for source in script.sources:
         opening.source(source, again=source.view in script.read_again).createOrReplaceTempView(source.view)
     if home is not None:
@@ -102,6 +107,7 @@ class _Opening:
     common: Mapping[str, Any]
     frames: Frames
     readers: OwnReaders
+    replays: tuple[ReplayInput, ...]
     skips: bool
 
     def heartbeats(self, script: SparkScript, home: QueryFolders) -> None:
@@ -112,6 +118,12 @@ class _Opening:
         for number, kept in enumerate(script.kept):
             rows = texts.option("cleanSource", "delete").load(home.time.below(str(number)).made())
             self._taken(rows).createOrReplaceTempView(kept.view)
+
+    def fed_back(self, home: QueryFolders) -> None:
+        """Register the dead letters that come back."""
+        for replay in self.replays:
+            rows = replayed(self.spark, home.replays(replay.table.name.plain))
+            self._taken(rows).createOrReplaceTempView(replay.view)
 
     def _taken(self, rows: DataFrame) -> DataFrame:
         """Return what is taken of a stream."""
@@ -128,10 +140,11 @@ class _Opening:
         rows = self._opened(source, spec)
         if source.streaming:
             rows = _nullable(self._taken(rows))
-        if spec.faults is None:
-            return rows
-        rows.createOrReplaceTempView(faults_view(source.view))
-        return _without_faults(rows, source.view, again=again)
+        if spec.faults is not None:
+            rows.createOrReplaceTempView(faults_view(source.view))
+            rows = _without_faults(rows, source.view, again=again)
+        back = next((r for r in self.replays if source.view in r.sources), None)
+        return rows if back is None else rows.union(rows_of(self.spark.table(back.view), back.table, rows, self.zone))
 
     def _opened(self, source: SourceView, spec: ReadSpec) -> DataFrame:
         if source.own:

@@ -8,7 +8,7 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext.types import INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3
-from sqlext_catalog.ddl.queries import with_inputs
+from sqlext_catalog.ddl.queries import with_dead_letters, with_inputs
 from sqlext_catalog.information_schema import NAMES, system_view, system_view_columns
 from sqlext_catalog.model import Column, ObjectName, PrimaryKey, QueryRecord, Table, View, Watermark
 from sqlext_catalog.properties import from_properties, to_properties
@@ -76,7 +76,7 @@ def test_what_the_information_schema_says() -> None:
     assert columns[3][3:10] == ("file", 4, "STRING", "YES", "METADATA", None, "file.path")
     assert columns[5][3:7] == ("a", 1, None, None)
     instants = [datetime(1970, 1, 1, 0, 0, s, tzinfo=timezone.utc) for s in (1, 2)]
-    assert rows("queries") == [("q", "RUNNING", "INSERT", ["orders"], "snk", "/ck", "f", *instants, [])]
+    assert rows("queries") == [("q", "RUNNING", "INSERT", ["orders"], "snk", "/ck", "f", *instants, [], 0)]
 
 
 def test_inputs_of_a_query() -> None:
@@ -91,6 +91,16 @@ def test_inputs_of_a_query() -> None:
     assert row[2] == datetime(1970, 1, 1, 0, 0, 1, tzinfo=timezone.utc)
     assert row[3].year == 9999
     assert row[4:] == (None, False, True, 7)
+
+
+def test_dead_letters_of_a_query() -> None:
+    record = QueryRecord("q", "", (), None, "", "", "running", details=(("job", "j"),))
+    assert with_dead_letters(record, 0) == record
+    told = with_dead_letters(with_dead_letters(record, 2), 7)
+    assert [key for key, _ in told.details] == ["job", "dead letters"]
+    found = system_view("queries", Snapshot([told]))
+    assert found is not None
+    assert dict(zip([name for name, _ in found.columns], found.rows[0], strict=True))["dead_letters"] == 7
 
 
 def test_a_watermark_at_the_end_of_time_can_be_shown() -> None:

@@ -5,7 +5,7 @@ export interface Card {
   name: string; job: string; state: string; here: boolean; bounded: boolean; started: number | null; at: number | null;
   statement: string; reads: string[]; writes: string | null; failure: Failure | null; watermark: number | null;
   lag: number | null; rate: number; rows_in: number; rows_out: number; rows_late: number; rows_dropped: number;
-  rows_bad: number; batch: number; batch_ms: number; state_rows: number; state_bytes: number; idle: string[]; held: string[];
+  rows_bad: number; dead_letters: number; batch: number; batch_ms: number; state_rows: number; state_bytes: number; idle: string[]; held: string[];
   warnings: string[];
 }
 export interface PlanNode {

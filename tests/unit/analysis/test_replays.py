@@ -1,0 +1,156 @@
+"""REPLAY without Spark: what it reads, what it refuses, and which queries take dead letters back."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlext.dialect.ast.statements import Replay
+from sqlext.dialect.script import parse_script
+from sqlext.errors import SqlExtError
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.inserts import insert_script
+from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.side_rows import fed_back
+from sqlext.session.offline.compilation import compile_source, new_state
+from sqlext.source import SourceText
+
+from .conftest import Analysis
+
+TABLES = """
+CREATE TABLE letters (letter STRING, query_name STRING, cause STRING, source STRING, text STRING)
+WITH ('connector' = 'delta', 'path' = '/letters');
+CREATE TABLE unnamed (query_name STRING, cause STRING, source STRING) WITH ('connector' = 'delta', 'path' = '/unnamed');
+CREATE TABLE t (v INT, s STRING, w AS UPPER(s), ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH
+('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
+CREATE TABLE mapped (v INT, m MAP<INT, STRING>) WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
+CREATE TABLE ints (i INT) WITH ('connector' = 'blackhole');
+CREATE TABLE counts (n BIGINT) WITH ('connector' = 'blackhole');
+SET 'sqlext.dead-letters.table' = 'letters';
+"""
+BY_ROW = "INSERT INTO ints SELECT CAST(s AS INT) FROM t"
+WINDOWED = """INSERT INTO counts SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end"""
+T = "replays into default_catalog.default_database.t"
+
+
+@pytest.fixture
+def tables(spark_mode: Analysis) -> Analysis:
+    spark_mode.run(TABLES)
+    return spark_mode
+
+
+@pytest.fixture
+def spark_mode() -> Analysis:
+    return Analysis("spark")
+
+
+def script(analysis: Analysis, insert: str, end: InputEnd = InputEnd.CATCH_UP) -> SparkScript:
+    compiled = analysis.run(insert)
+    assert compiled is not None
+    assert compiled.insert is not None
+    return insert_script(compiled.insert, analysis.interpreter.environment(), end=end)
+
+
+def test_where_and_set_in_any_order() -> None:
+    texts = (
+        "REPLAY a.letters",
+        "REPLAY letters WHERE cause = 'late' SET v = 1, `s` = UPPER(s)",
+        "REPLAY letters SET v = 1, `s` = UPPER(s) WHERE cause = 'late'",
+    )
+    found = [r for text in texts for mode in ("spark", "flink") for r in parse_script(SourceText.of(text), mode)]
+    replays = [r for r in found if isinstance(r, Replay)]
+    assert [r.name for r in replays] == [("a", "letters")] * 2 + [("letters",)] * 4
+    assert [[c.column for c in r.changes] for r in replays[2:]] == [["v", "s"]] * 4
+    assert all(r.where is not None and r.where.span.text == "cause = 'late'" for r in replays[2:])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at", "said"),
+    [
+        ("REPLAY letters SET v", "PARSE-002", ";", "="),
+        ("REPLAY letters WHERE cause = 'late' ORDER BY 1", "PARSE", "ORDER", "SET or the end of the statement"),
+        ("REPLAY nowhere", "NAME-002", "nowhere", "there is no table `nowhere`"),
+        ("REPLAY unnamed", "DDL-044", "unnamed", "no column `letter`, `text`"),
+        ("REPLAY letters WHERE colour = 1", "NAME-003", "colour", "colour"),
+        ("REPLAY letters WHERE text LIKE '1' AND cause = 'sink'", "DDL-045", "'sink'", "behind all its steps"),
+        ("REPLAY letters WHERE (cause IN ('late', 'replayed'))", "DDL-045", "'replayed'", "it was fed back"),
+        ("REPLAY letters SET v = 1, v = 2", "NAME-006", "v", "set twice"),
+    ],
+)
+def test_what_is_refused_at_its_place(tables: Analysis, text: str, code: str, at: str, said: str) -> None:
+    if code.startswith("PARSE"):
+        with pytest.raises(SqlExtError) as raised:
+            list(parse_script(SourceText.of(f"{text};"), "spark"))
+        error = raised.value
+    else:
+        error = tables.refuse(f"{text};", code)
+    assert error.span is not None
+    assert error.span.text == at
+    assert said in f"{error.message} {error.hint}"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at"),
+    [
+        ("SET colour = 1", "NAME-003", "colour"),
+        ("SET w = 1", "NAME-003", "w"),
+        ("SET v = TIMESTAMP '2024-01-01 00:00:00'", "SINK-002", "TIMESTAMP '2024-01-01 00:00:00'"),
+        ("SET v = nowhere", "NAME-003", "nowhere"),
+    ],
+)
+def test_a_check_knows_the_table_by_the_query_before(tables: Analysis, text: str, code: str, at: str) -> None:
+    error = tables.refuse(f"{BY_ROW}; REPLAY letters {text};", code)
+    assert error.span is not None
+    assert error.span.text == at
+    tables.run(f"{BY_ROW}; REPLAY letters SET v = 1, s = letters.text WHERE cause <> 'sink';")
+
+
+def test_explain_shows_which_letters_are_meant(tables: Analysis) -> None:
+    (statement,) = parse_script(SourceText.of("EXPLAIN REPLAY letters WHERE cause = 'late'"), "spark")
+    ((text,),) = tables.interpreter.run(statement).rows
+    assert "Scan(default_catalog.default_database.letters (delta, snapshot))" in text
+    assert "cause = 'late'" in text
+
+
+@pytest.mark.parametrize(
+    ("insert", "causes"),
+    [
+        (BY_ROW, "decode, expression"),
+        ("INSERT INTO ints SELECT CAST(s AS INT) FROM (SELECT TRIM(s) AS s FROM t)", "decode"),
+        (WINDOWED, "late, future, decode"),
+        ("INSERT INTO counts SELECT COUNT(*) FROM (SELECT v FROM t) GROUP BY v", None),
+        ("INSERT INTO ints SELECT v FROM mapped", None),
+    ],
+)
+def test_which_rows_are_those_of_the_table(tables: Analysis, insert: str, causes: str | None) -> None:
+    if "GROUP BY v" in insert:
+        tables.run("SET 'sqlext.dead-letters.causes' = 'late'; SET 'sqlext.sink.updates' = 'final-state';")
+    found = fed_back(script(tables, insert))
+    assert {name: set(text.split(", ")) for name, (text, _) in found.items()} == (
+        {T: set(causes.split(", "))} if causes else {}
+    )
+
+
+def test_a_query_that_begins_anew_takes_nothing_back(tables: Analysis) -> None:
+    assert script(tables, BY_ROW, InputEnd.FINISH).replays == ()
+    assert "sqlext_t_replayed" in script(tables, BY_ROW).query
+    assert "sqlext_t_replayed" in script(tables, WINDOWED, InputEnd.NONE).query
+
+
+def test_late_rows_alone_come_back_and_say_so(tables: Analysis) -> None:
+    tables.run("SET 'sqlext.dead-letters.causes' = 'late';")
+    found = script(tables, WINDOWED)
+    assert fed_back(found) == {T: ("late, future", "1")}
+    assert [(s.side, s.counted) for s in found.sides] == [
+        ("late", "__late IS NOT NULL"),
+        ("bad", "__bad.number = 0 AND __bad.cause <> 'replayed'"),
+    ]
+
+
+def test_a_table_without_names_takes_nothing_back(tables: Analysis) -> None:
+    tables.run("SET 'sqlext.dead-letters.table' = 'unnamed';")
+    assert script(tables, BY_ROW).replays == ()
+
+
+def test_a_script_of_it_compiles() -> None:
+    assert list(compile_source(SourceText.of(f"{TABLES}{BY_ROW}; REPLAY letters;"), new_state(None)))
