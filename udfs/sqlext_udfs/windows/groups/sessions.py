@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Iterable
 
 from sqlext_udfs.windows.compiled import CompiledPolicy
@@ -20,37 +21,57 @@ class KeySessions:
         groups: those of the state.
 
     Attributes:
-        groups: those that are there now, in no order.
+        groups: those that are there now, by their starts.
         merged_away: those that became part of others; they leave the state.
     """
 
     def __init__(self, step: GroupStep, groups: list[WindowGroup]) -> None:
-        self.step, self.groups, self.inclusive = step, groups, step.plan.inclusive
+        self.step, self.groups, self.inclusive = step, sorted(groups, key=_start), step.plan.inclusive
         self.merged_away: list[WindowGroup] = []
+        self._longest = max((g.end - g.start for g in groups), default=0)
 
     def add(self, key: int, start: int, end: int, element: Element) -> None:
         """Add rows with their window to the session that it makes."""
-        touched = [g for g in self.groups if touches(g.start, g.end, start, end, inclusive=self.inclusive)]
+        touched = self._touched(start, end)
         open_ones = [g for g in touched if not g.closed]
         if touched and not open_ones:
             # ONCE gave this session its pane. It goes on as far as its rows do, but takes none of them.
             for group in touched:
                 group.start, group.end = min(group.start, start), max(group.end, end)
+                self._longest = max(self._longest, group.end - group.start)
+            self.groups.sort(key=_start)
             self.step.refuse(element)
             return
         self.step.add(self._joined(key, start, end, open_ones), element)
 
+    def _touched(self, start: int, end: int) -> list[WindowGroup]:
+        """Return the groups that a window touches: one key may have many, of which few are near."""
+        found = []
+        for place in range(bisect_right(self.groups, end, key=_start) - 1, -1, -1):
+            group = self.groups[place]
+            if group.start + self._longest < start:
+                break
+            if touches(group.start, group.end, start, end, inclusive=self.inclusive):
+                found.append(group)
+        return found[::-1]
+
+    def _put(self, group: WindowGroup) -> None:
+        insort(self.groups, group, key=_start)
+        self._longest = max(self._longest, group.end - group.start)
+
     def _joined(self, key: int, start: int, end: int, olds: list[WindowGroup]) -> WindowGroup:
         if not olds:
             group = self.step.new_group(key, start, end)
-            self.groups.append(group)
+            self._put(group)
             return group
         first = min(start, *(g.start for g in olds)), max(end, *(g.end for g in olds))
         if len(olds) == 1 and first == (olds[0].start, olds[0].end):
             return olds[0]
         merged = self._merge(olds, *first)
         # A session with new bounds is a new group, whose panes are counted from 0 (M10).
-        self.groups = [g for g in self.groups if g not in olds] + [merged]
+        for old in olds:
+            self.groups.remove(old)
+        self._put(merged)
         return merged
 
     def _merge(self, olds: list[WindowGroup], start: int, end: int) -> WindowGroup:
@@ -77,6 +98,10 @@ class KeySessions:
             merged.current = olds[0].current
         self.merged_away += olds
         return merged
+
+
+def _start(group: WindowGroup) -> int:
+    return group.start
 
 
 def touches(start: int, end: int, other_start: int, other_end: int, *, inclusive: bool) -> bool:
