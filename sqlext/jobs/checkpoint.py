@@ -424,7 +424,8 @@ class QueryHome:
             raise SqlExtError(
                 "RUN-020",
                 f"query `{self.name}` is not the one that its checkpoint was made by: {changed}",
-                hint=f"{self._anew}; another 'pipeline.name' leaves the old one alone{without}",
+                hint=f"{self._anew}; sqlext deploy runs it beside the old one; "
+                f"another 'pipeline.name' leaves the old one alone{without}",
             )
         rows = "; ".join(str(c) for c in found if c.kind is not ChangeKind.TIME)
         if rows and self.repeats_a_batch():

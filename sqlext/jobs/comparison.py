@@ -62,9 +62,14 @@ class RowComparison:
     shown: tuple[RowDifference, ...] = ()
 
     @property
+    def differing(self) -> int:
+        """How many rows differ."""
+        return self.changed + self.missing + self.extra
+
+    @property
     def unexpected(self) -> int:
         """How many rows differ, without those that differ in expected columns alone."""
-        return self.changed + self.missing + self.extra - self.expected
+        return self.differing - self.expected
 
     def lines(self) -> Iterator[str]:
         """Yield it for people."""

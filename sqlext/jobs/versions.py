@@ -45,10 +45,15 @@ class Versions:
         """Return them while the sink's rows are replaced by those of the version beside."""
         return replace(self, before=None, restored=table_version, step=SWITCHING)
 
-    def switched(self) -> Versions:
-        """Return them when the version beside is the current one."""
+    def switched(self, table_version: int | None = None) -> Versions:
+        """Return them when the version beside is the current one.
+
+        Args:
+            table_version: that of the sink's table, where its rows were not replaced.
+        """
         assert self.beside is not None
-        return Versions(self.beside, before=self.current, restored=self.restored)
+        restored = self.restored if table_version is None else table_version
+        return Versions(self.beside, before=self.current, restored=restored)
 
     def restoring(self) -> Versions:
         """Return them while the rows of the version before are brought back."""

@@ -112,21 +112,29 @@ def require_deployable(candidate: Deployable, found: Sequence[Change], records: 
     Raises:
         SqlExtError: RUN-084.
     """
-    refusal = next(_refusals(candidate, found, records), None)
+    refusal = next(_refusals(candidate, found), None)
     if refusal is not None:
         raise candidate.refusal(*refusal)
+    refuse_writers(candidate, records)
 
 
 def refuse_readers(candidate: Deployable, records: Sequence[QueryRecord]) -> None:
-    """Refuse to replace the rows of a table that other queries write or read (RUN-084)."""
-    refusal = next(_others(candidate, records), None)
-    if refusal is not None:
-        raise candidate.refusal(*refusal)
+    """Refuse to replace the rows of a table that another query reads as a stream (RUN-084)."""
+    for record in _others(candidate, records):
+        if candidate.table in record.reads:
+            why = f"query `{record.name}` reads the table as a stream, and would meet rows that are replaced"
+            raise candidate.refusal(why, f"DROP QUERY `{record.name}`; after the deployment it can begin anew")
 
 
-def _refusals(
-    candidate: Deployable, found: Sequence[Change], records: Sequence[QueryRecord]
-) -> Iterator[tuple[str, str]]:
+def refuse_writers(candidate: Deployable, records: Sequence[QueryRecord]) -> None:
+    """Refuse a table that another query writes: its rows would be lost (RUN-084)."""
+    for record in _others(candidate, records):
+        if record.writes == candidate.table:
+            why = f"query `{record.name}` writes rows into the same table, which would be lost"
+            raise candidate.refusal(why, f"DROP QUERY `{record.name}`, if it is gone for good")
+
+
+def _refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
     """Yield why and what to do."""
     draft, table = candidate.draft, candidate.draft.insert.table
     script = draft.script
@@ -152,16 +160,7 @@ def _refusals(
     if places:
         hint = "another 'pipeline.name' and another table leave the old one alone"
         yield f"the two versions do not read the same sources: {places}", hint
-    yield from _others(candidate, records)
 
 
-def _others(candidate: Deployable, records: Sequence[QueryRecord]) -> Iterator[tuple[str, str]]:
-    for record in records:
-        if record.name == candidate.draft.name:
-            continue
-        gone = f"DROP QUERY `{record.name}` if it is gone for good"
-        if record.writes == candidate.table:
-            yield f"query `{record.name}` writes rows into the same table, which would be lost", gone
-        if candidate.table in record.reads:
-            why = f"query `{record.name}` reads the table as a stream, and would meet rows that are replaced"
-            yield why, f"{gone}; after the deployment it can begin anew"
+def _others(candidate: Deployable, records: Sequence[QueryRecord]) -> list[QueryRecord]:
+    return [record for record in records if record.name != candidate.draft.name]

@@ -2,7 +2,8 @@
 
 1. The new version of each runs beside the old one (``beside``).
 2. The old versions must not run from here on. The new ones read the rest, and their rows are compared.
-3. One commit of the sink's table replaces the rows, then one small file says which version is the current one.
+3. One commit of the sink's table replaces the rows, then one small file says which version is the current one. Where
+   no row differs, there is no such commit: streams that read the table go on.
 
 A process that dies leaves ``versions.json``, and the same command goes on from there. Between the commit and the file
 nobody else may start the query (RUN-083).
@@ -20,8 +21,9 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.comparison import DifferenceLimit, RowComparison, compare
 from sqlext.jobs.parts import Place
 from sqlext.jobs.versions import RESTORING, SWITCHING, put_versions, remove_version, versions_of
+from sqlext.quoting import identifier
 from sqlext.session.deploying.beside import ROWS, NewVersions, rows_of, shared_columns
-from sqlext.session.deploying.candidates import Deployable, refuse_readers, require_deployable
+from sqlext.session.deploying.candidates import Deployable, refuse_readers, refuse_writers, require_deployable
 from sqlext.session.deploying.report import (
     BEGINS,
     DIFFERS,
@@ -97,8 +99,8 @@ class Deployer:
                 self._catch_up(pair)
             compared = [self._compared(pair, allowed) for pair in pairs]
             if all(query.outcome == SWITCHED for query in compared):
-                for pair in pairs:
-                    self._switch(pair)
+                for pair, query in zip(pairs, compared, strict=True):
+                    self._switch(pair, replaces=query.has_other_rows)
             else:
                 compared = [q if q.outcome == DIFFERS else replace(q, outcome=HELD_BACK) for q in compared]
         done = {query.name: query for query in compared}
@@ -161,7 +163,10 @@ class Deployer:
         with self.versions.home(candidate, pair.version) as new:
             comparison, added = self._comparison(self._replacement(candidate, new), new, allowed)
         outcome = SWITCHED if allowed.limit.allows(comparison) else DIFFERS
-        return replace(query, outcome=outcome, comparison=comparison, added=added)
+        query = replace(query, outcome=outcome, comparison=comparison, added=added)
+        if outcome == SWITCHED and query.has_other_rows:
+            refuse_readers(candidate, self._records)
+        return query
 
     def _comparison(
         self, replacement: Replacement, new: QueryHome, allowed: Allowed
@@ -170,30 +175,42 @@ class Deployer:
         spark = self.versions.spark_session
         before, now = replacement.rows(spark), _beside(replacement, new).rows(spark)
         shared, added = shared_columns(before.columns, now.columns)
-        before, now = (rows.selectExpr(*(f"`{name}`" for name in shared)) for rows in (before, now))
+        before, now = (rows.select(*map(identifier, shared)) for rows in (before, now))
         found = compare(before, now, replacement.keys(), expected=allowed.columns, show=allowed.show)
         return found, tuple(added)
 
     # The switch
 
-    def _switch(self, pair: _Pair) -> None:
-        """Make the new version the current one. Each step may be done again."""
-        candidate, folder = pair.candidate, pair.old.folder
-        spark, draft = self.versions.spark_session, candidate.draft
-        with self.versions.home(candidate, pair.version) as new:
-            replacement = self._replacement(candidate, new)
-            if not pair.halfway:
-                versions = versions_of(folder)
-                if versions.before is not None:  # there is one way back
-                    remove_version(folder, versions.before)
-                put_versions(folder, versions.switching(replacement.version(spark)))
-            open_sink(spark, replacement.spec, replacement.context)  # it gets the columns that it lacks
-            replacement.replace(_beside(replacement, new).rows(spark), new.last_batch())
+    def _switch(self, pair: _Pair, *, replaces: bool) -> None:
+        """Make the new version the current one. Each step may be done again.
+
+        Args:
+            replaces: whether its rows take the place of those that are there; else these are the same.
+        """
+        folder = pair.old.folder
+        with self.versions.home(pair.candidate, pair.version) as new:
+            replacement = self._replacement(pair.candidate, new)
+            before = versions_of(folder)
+            if before.before is not None:  # there is one way back
+                remove_version(folder, before.before)
+            if replaces:
+                self._replace(pair, new, replacement)
+                after = versions_of(folder).switched()
+            else:
+                after = before.switched(replacement.version(self.versions.spark_session))
             run = new.run()
             assert run is not None
-            self._record(replace(record_of(candidate.statement, draft, Place(new, run)), status="stopped"))
-            put_versions(folder, versions_of(folder).switched())
+            record = record_of(pair.candidate.statement, pair.candidate.draft, Place(new, run))
+            self._record(replace(record, status="stopped"))
+            put_versions(folder, after)
             new.location.store.remove(ROWS)
+
+    def _replace(self, pair: _Pair, new: QueryHome, replacement: Replacement) -> None:
+        spark, folder = self.versions.spark_session, pair.old.folder
+        if not pair.halfway:
+            put_versions(folder, versions_of(folder).switching(replacement.version(spark)))
+        open_sink(spark, replacement.spec, replacement.context)  # it gets the columns that it lacks
+        replacement.replace(_beside(replacement, new).rows(spark), new.last_batch())
 
     def _replacement(self, candidate: Deployable, new: QueryHome) -> Replacement:
         run = new.run()
@@ -210,6 +227,7 @@ class Deployer:
             message = f"there is no version of query `{name}` to go back to"
             hint = "sqlext deploy with the new version ends what was broken off" if versions.step else None
             raise SqlExtError("RUN-085", message, span=candidate.draft.insert.span, hint=hint)
+        refuse_writers(candidate, self._records)
         refuse_readers(candidate, self._records)
 
     def _rolled_back(self, candidate: Deployable) -> DeployedQuery:

@@ -35,6 +35,11 @@ class DeployedQuery:
     comparison: RowComparison | None = None
     added: tuple[str, ...] = ()
 
+    @property
+    def has_other_rows(self) -> bool:
+        """Whether its rows are not known to be the same as before."""
+        return self.comparison is None or bool(self.comparison.differing or self.added)
+
 
 @dataclass(frozen=True, slots=True)
 class Deployment:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -113,21 +112,27 @@ def test_statements_that_change_what_is_there(statement: str, why: str, folder: 
     assert (error.code, why in error.message) == ("RUN-084", True)
 
 
-@pytest.mark.parametrize(
-    ("reads", "writes", "why"),
-    [
-        (("default_catalog.default_database.sums",), None, "query `other` reads the table as a stream"),
-        ((), "default_catalog.default_database.sums", "query `other` writes rows into the same table"),
-    ],
-)
-def test_other_queries_of_the_table(reads: Sequence[str], writes: str | None, why: str, folder: Path) -> None:
+def test_another_query_writes_the_table(folder: Path) -> None:
     begun(folder, SUMS.format(1))
-    record = QueryRecord("other", "", tuple(reads), writes, "x/queries/other/checkpoint", "", "stopped")
-    session(folder).catalog.apply(record_query(record), "START QUERY other")
+    record(folder, writes="default_catalog.default_database.sums")
     error = refusal(folder, SUMS.format(1))
-    assert why in error.message
+    assert "query `other` writes rows into the same table" in error.message
     assert error.hint is not None
     assert "DROP QUERY `other`" in error.hint
+
+
+def test_a_stream_would_meet_rows_that_are_brought_back(folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    put_versions(query_folder(folder / "catalog", "q", None), Versions("a1", before="", restored=3))
+    record(folder, "default_catalog.default_database.sums")
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).roll_back(TABLES + SUMS.format(1))
+    assert (refused.value.code, "reads the table as a stream" in refused.value.message) == ("RUN-084", True)
+
+
+def record(folder: Path, *reads: str, writes: str | None = None) -> None:
+    other = QueryRecord("other", "", reads, writes, "x/queries/other/checkpoint", "", "stopped")
+    session(folder).catalog.apply(record_query(other), "START QUERY other")
 
 
 def test_a_query_without_a_version_before(folder: Path) -> None:
