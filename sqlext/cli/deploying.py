@@ -20,6 +20,7 @@ class DeployArguments:
     allow_differences: str
     allow_columns: tuple[str, ...]
     show: int
+    stop: bool
     rollback: bool
 
 
@@ -44,6 +45,7 @@ def deploy_script(file: Path, variables: Mapping[str, str], given: DeployArgumen
             allow_differences=given.allow_differences,
             allow_columns=given.allow_columns,
             show=given.show,
+            stop=given.stop,
         )
     click.echo(found.to_json() if given.form == "json" else str(found))
     return found.refused

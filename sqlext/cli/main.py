@@ -169,6 +169,7 @@ def plan(
 )  # fmt: skip
 @click.option("--allow-column", "columns", multiple=True, metavar="NAME", help="It may differ. Can be repeated.")
 @click.option("--show", default=10, show_default=True, type=click.IntRange(0), help="How many such rows are shown.")
+@click.option("--stop", is_flag=True, help="Ask who runs an old version to stop it.")
 @click.option("--rollback", is_flag=True, help="Bring back the versions from before, with their rows.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @CONF
@@ -180,6 +181,7 @@ def deploy(
     allow_differences: str,
     columns: tuple[str, ...],
     show: int,
+    stop: bool,
     rollback: bool,
     format_: str,
     conf: tuple[tuple[str, str], ...],
@@ -190,7 +192,7 @@ def deploy(
     """
     from sqlext.cli.deploying import DeployArguments, deploy_script
 
-    given = DeployArguments(catalog, checkpoint, dict(conf), format_, allow_differences, columns, show, rollback)
+    given = DeployArguments(catalog, checkpoint, dict(conf), format_, allow_differences, columns, show, stop, rollback)
     with _errors():
         fails = deploy_script(file, dict(definitions), given)
     sys.exit(1 if fails else 0)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
@@ -26,7 +27,19 @@ _OFFSETS, _COMMITS = f"{CHECKPOINT}/offsets", f"{CHECKPOINT}/commits"
 _READERS = "sources"
 
 
-def plan_first(old: QueryHome, new: QueryHome, sources: Sequence[str], clock: str | None) -> None:
+@dataclass(frozen=True, slots=True)
+class ReachedBatch:
+    """How far the old version is.
+
+    Attributes:
+        batch: its last micro-batch whose rows count. It may have planned another one.
+    """
+
+    home: QueryHome
+    batch: int
+
+
+def plan_first(old: ReachedBatch, new: QueryHome, sources: Sequence[str], clock: str | None) -> None:
     """Plan the first micro-batch with rows, up to the place of the old version.
 
     Args:
@@ -39,21 +52,21 @@ def plan_first(old: QueryHome, new: QueryHome, sources: Sequence[str], clock: st
     """
     own = [n for n, text in enumerate(sources) if is_own(text, new.own_sources(clock))]
     new.note_own_sources(own)
-    _require_same_readers(old, new)
+    _require_same_readers(old.home, new)
     version, settings, *taken = lines_of(new.location, f"{_OFFSETS}/0")
     wanted = _wanted(old, new, taken)
-    _take_over(old, new)
+    _take_over(old.home, new)
     new.location.put(f"{_OFFSETS}/0", "\n".join([version, settings, *[NOTHING] * len(taken)]))
     _plan(new.location, 1, wanted)
 
 
-def plan_next(old: QueryHome, new: QueryHome) -> bool:
+def plan_next(old: ReachedBatch, new: QueryHome) -> bool:
     """Plan a micro-batch with what the old version has read since; return whether there is anything."""
     taken = ends_of(new.location, CHECKPOINT)
     wanted = _wanted(old, new, taken)
     if wanted == taken:
         return False
-    _take_over(old, new)
+    _take_over(old.home, new)
     _plan(new.location, last_number(new.location, _OFFSETS) + 1, wanted)
     return True
 
@@ -68,13 +81,11 @@ def plan_watermark(new: QueryHome) -> bool:
     return True
 
 
-def _wanted(old: QueryHome, new: QueryHome, taken: Sequence[str]) -> list[str]:
+def _wanted(old: ReachedBatch, new: QueryHome, taken: Sequence[str]) -> list[str]:
     """Return where each source of the new version must be, to be where the old one is."""
-    # Not the last that was planned: the old version may be in the midst of it.
-    last = last_number(old.location, _COMMITS)
-    ends = lines_of(old.location, f"{_OFFSETS}/{last}")[2:]
+    ends = lines_of(old.home.location, f"{_OFFSETS}/{old.batch}")[2:]
     wanted = list(taken)
-    for before, now in _matched(old, new, len(ends), len(taken)):
+    for before, now in _matched(old.home, new, len(ends), len(taken)):
         wanted[now] = ends[before]
     return wanted
 

@@ -475,6 +475,7 @@ class Session:
         allow_differences: str = "0",
         allow_columns: Sequence[str] = (),
         show: int = 10,
+        stop: bool = False,
     ) -> Deployment:
         """Run the changed queries of a script beside the old ones, compare their rows, and make them current.
 
@@ -485,6 +486,7 @@ class Session:
             allow_differences: how many rows may differ, ``12`` or ``0.5%``.
             allow_columns: columns that may differ in any row.
             show: how many rows that differ are shown.
+            stop: whether old versions that run are asked to stop.
 
         Raises:
             SqlExtError: what is wrong with the script; RUN-022 for an old version that runs, RUN-084 for a query that
@@ -497,7 +499,7 @@ class Session:
         allowed = Allowed(DifferenceLimit.parse(allow_differences), tuple(allow_columns), show)
         with answering(), reached_by(lambda: self._state.stores):
             deployer, candidates = self._deployer(script, variables, checkpoint)
-            return deployer.deploy(candidates, allowed)
+            return deployer.deploy(candidates, allowed, stops=stop)
 
     def roll_back(
         self,

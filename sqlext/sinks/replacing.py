@@ -42,6 +42,10 @@ class Replacement(ABC):
         """Return the rows that are there, with all their columns."""
 
     @abstractmethod
+    def has(self, spark: SparkSession, batch_id: int) -> bool | None:
+        """Return whether a micro-batch of the query is among them; None where nobody can tell."""
+
+    @abstractmethod
     def version(self, spark: SparkSession) -> int:
         """Return what names the rows that are there, for ``restore``."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.delta.reader.tables import log_of
 from sqlext.connectors.delta.sink import History, target_of
 from sqlext.connectors.spec import WriteSpec
+from sqlext.locations import on_disk
 from sqlext.sinks.replacing import Replacement
 
 if TYPE_CHECKING:
@@ -34,16 +36,29 @@ class DeltaReplacement(Replacement):
             return spark.table(self.spec.table)
         return spark.read.format("delta").load(self.spec.path)
 
+    def has(self, spark: SparkSession, batch_id: int) -> bool | None:
+        """Return whether a micro-batch is in the table, by what its commit has left there."""
+        last = (
+            self._last_merged() if self.context.mode == "upsert" else History(self._target, self._identity).last(spark)
+        )
+        return None if last is None else last >= batch_id
+
+    def _last_merged(self) -> int | None:
+        return log_of(on_disk(self.spec.path)).transaction(self._identity) if self.spec.path is not None else None
+
+    @property
+    def _identity(self) -> str:
+        return self.context.identity
+
     def version(self, spark: SparkSession) -> int:
         """Return the last version of the table."""
         return int(spark.sql(f"DESCRIBE HISTORY {self._target} LIMIT 1").select("version").collect()[0][0])
 
     def replace(self, rows: DataFrame, batch_id: int) -> None:
         """Overwrite the whole table in one commit; Delta finds out by itself whether it has it."""
-        identity = self.context.identity
         options = {
-            "userMetadata": History(self._target, identity).mark(batch_id),
-            "txnAppId": identity,
+            "userMetadata": History(self._target, self._identity).mark(batch_id),
+            "txnAppId": self._identity,
             "txnVersion": str(batch_id),
             "partitionOverwriteMode": "static",
         }

@@ -300,16 +300,26 @@ class History:
         Warns where the log no longer reaches back to the query's last commit: a batch as old as that is taken for one
         that was not written.
         """
+        last, commits = self._looked_up(spark)
+        if last is not None:
+            return last >= batch_id
+        self.tell_unless_whole(commits, batch_id)
+        return False
+
+    def last(self, spark: SparkSession) -> int | None:
+        """Return the last batch that is in the table; None where the log has none of the query."""
+        return self._looked_up(spark)[0]
+
+    def _looked_up(self, spark: SparkSession) -> tuple[int | None, list[tuple[int, str]]]:
+        """Return the last batch of the query, and the commits that were looked at."""
+        commits: list[tuple[int, str]] = []
         for depth in _DEPTHS:
             found = spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT {depth}")
             commits = [(int(r[0]), r[1] or "") for r in found.select("version", "userMetadata").collect()]
             last = self.last_of(commits)
-            if last is not None:
-                return last >= batch_id
-            if len(commits) < depth:
-                break
-        self.tell_unless_whole(commits, batch_id)
-        return False
+            if last is not None or len(commits) < depth:
+                return last, commits
+        return None, commits
 
     def last_of(self, commits: Iterable[tuple[int, str]]) -> int | None:
         """Return the last batch of the query among commits, given as version and ``userMetadata``; None without one."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.jobs.alongside import plan_first, plan_next, plan_watermark
+from sqlext.jobs.alongside import ReachedBatch, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.renewal import CHECKPOINT
@@ -75,22 +75,22 @@ class NewVersions(SparkHandler):
             new.write_first_tick()
         with self._settings(candidate):
             sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT)
-        plan_first(old, new, sources, env.settings.get("sqlext.clock"))
+        plan_first(ReachedBatch(old, old.last_batch()), new, sources, env.settings.get("sqlext.clock"))
         # Last: without it the folder is no version, and the next deployment begins anew.
         new.begin(QueryRun(uuid.uuid4().hex, draft.prints))
 
-    def advance(self, candidate: Deployable, old: QueryHome, version: str, *, follows: bool) -> None:
+    def advance(self, candidate: Deployable, version: str, old: ReachedBatch | None = None) -> None:
         """Run the micro-batches that are planned, and what their watermarks close.
 
         Args:
-            follows: whether what the old version has read since is read, too; it must not run then.
+            old: what it has read since is read, too; it must not run then.
         """
-        while self._is_planned(candidate, old, version, follows=follows):
+        while self._is_planned(candidate, version, old):
             self._run_planned(candidate, version)
 
-    def _is_planned(self, candidate: Deployable, old: QueryHome, version: str, *, follows: bool) -> bool:
+    def _is_planned(self, candidate: Deployable, version: str, old: ReachedBatch | None) -> bool:
         with self.home(candidate, version) as new:
-            return new.repeats_a_batch() or plan_watermark(new) or (follows and plan_next(old, new))
+            return new.repeats_a_batch() or plan_watermark(new) or (old is not None and plan_next(old, new))
 
     def _run_planned(self, candidate: Deployable, version: str) -> None:
         """Run one micro-batch, which stands in the checkpoint."""

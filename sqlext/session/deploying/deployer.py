@@ -11,15 +11,18 @@ nobody else may start the query (RUN-083).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.errors import SqlExtError
+from sqlext.jobs.alongside import ReachedBatch
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.comparison import DifferenceLimit, RowComparison, compare
 from sqlext.jobs.parts import Place
+from sqlext.jobs.recording import ask_to_stop
 from sqlext.jobs.versions import RESTORING, SWITCHING, put_versions, remove_version, versions_of
 from sqlext.quoting import identifier
 from sqlext.session.deploying.beside import ROWS, NewVersions, rows_of, shared_columns
@@ -40,6 +43,9 @@ from sqlext.sinks.replacing import Replacement
 from sqlext_catalog import ddl
 from sqlext_catalog.model import QueryRecord
 from sqlext_catalog.session_catalog import SessionCatalog
+
+#: How long an old version may take to stop: in an object store its driver looks each quarter of a minute.
+_SECONDS_TO_STOP, _SECONDS_BETWEEN_LOOKS = 120, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,11 @@ class Deployer:
     versions: NewVersions
     catalog: SessionCatalog
 
-    def deploy(self, candidates: Sequence[Deployable], allowed: Allowed) -> Deployment:
+    def deploy(self, candidates: Sequence[Deployable], allowed: Allowed, *, stops: bool = False) -> Deployment:
         """Deploy the changed ones; all or none of them are switched.
+
+        Args:
+            stops: whether old versions that run are asked to stop.
 
         Raises:
             SqlExtError: RUN-022 an old version runs; RUN-083, RUN-084 for a query that cannot be deployed; what a new
@@ -93,6 +102,8 @@ class Deployer:
         found = {c.draft.name: self._unchanged(c) for c in candidates}
         changed = [c for c in candidates if found[c.draft.name] is None]
         begun = [(c, self._run_beside(c)) for c in changed]
+        for candidate in changed if stops else ():
+            self._stop(candidate)
         with ExitStack() as held:
             pairs = [_Pair(c, held.enter_context(self.versions.home(c)), version) for c, version in begun]
             for pair in pairs:
@@ -139,17 +150,37 @@ class Deployer:
         old = self.versions.home(candidate, looks=True)
         version = self.versions.begin(candidate, old)
         if versions_of(old.folder).step != SWITCHING:
-            self.versions.advance(candidate, old, version, follows=False)
+            self.versions.advance(candidate, version)
         return version
+
+    def _stop(self, candidate: Deployable) -> None:
+        """Ask who runs the old version to stop it, and wait; who does not stop is met by RUN-022 behind this."""
+        old, deadline = self.versions.home(candidate, looks=True), time.monotonic() + _SECONDS_TO_STOP
+        while time.monotonic() < deadline:
+            try:
+                old.refuse_if_held()
+            except SqlExtError:
+                ask_to_stop(old.progress)
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+            else:
+                return
 
     def _catch_up(self, pair: _Pair) -> None:
         """Let the new version read what the old one has read since; the old one has stopped."""
-        if pair.halfway:
-            return
-        if pair.old.repeats_a_batch():
-            why = "the version that is there may have a micro-batch that was begun and not finished"
+        if not pair.halfway:
+            self.versions.advance(pair.candidate, pair.version, ReachedBatch(pair.old, self._last_batch(pair)))
+
+    def _last_batch(self, pair: _Pair) -> int:
+        """Return the last micro-batch of the old version whose rows are in the sink."""
+        old, last = pair.old, pair.old.last_batch()
+        if not old.repeats_a_batch():
+            return last
+        # It was stopped on the way: Spark does not count that micro-batch, but the sink may have it.
+        has = self._replacement(pair.candidate, old).has(self.versions.spark_session, last + 1)
+        if has is None:
+            why = "nothing says whether the sink has the micro-batch that the version that is there has begun last"
             raise pair.candidate.refusal(why, "run it once more as it was, stop it, and then deploy")
-        self.versions.advance(pair.candidate, pair.old, pair.version, follows=True)
+        return last + 1 if has else last
 
     def _compared(self, pair: _Pair, allowed: Allowed) -> DeployedQuery:
         candidate = pair.candidate

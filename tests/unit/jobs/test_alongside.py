@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.jobs.alongside import plan_first, plan_next, plan_watermark
+from sqlext.jobs.alongside import ReachedBatch, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.renewal import PRUNES
 
@@ -65,8 +65,8 @@ def sources(new: QueryHome) -> list[str]:
     return ["FileStreamSource[file:/in]", f"FileStreamSource[file:{new.location.place}/ticks]"]
 
 
-def test_it_reads_what_the_old_version_has_committed(old: QueryHome, new: QueryHome) -> None:
-    plan_first(old, new, sources(new), None)
+def test_it_reads_up_to_where_the_old_version_is(old: QueryHome, new: QueryHome) -> None:
+    plan_first(ReachedBatch(old, 0), new, sources(new), None)
     # The empty micro-batch has taken nothing at all, so the planned one has the tick, too.
     assert planned(new, 0)[2] == ["-", "-"]
     assert planned(new, 1) == (0, "false", ['{"logOffset":3}', '{"logOffset":0}'])
@@ -81,17 +81,16 @@ def test_it_reads_what_the_old_version_has_committed(old: QueryHome, new: QueryH
     commit(new, 2, 500)
     assert not plan_watermark(new)
 
-    assert not plan_next(old, new)
-    commit(old, 1, 0)
-    assert plan_next(old, new)
+    assert not plan_next(ReachedBatch(old, 0), new)
+    assert plan_next(ReachedBatch(old, 1), new)
     assert planned(new, 3) == (500, "false", ['{"logOffset":4}', '{"logOffset":0}'])
 
 
 def test_other_sources_are_refused(old: QueryHome, new: QueryHome) -> None:
     with pytest.raises(SqlExtError) as refused:
-        plan_first(old, new, ["FileStreamSource[file:/in]", "FileStreamSource[file:/more]"], None)
+        plan_first(ReachedBatch(old, 0), new, ["FileStreamSource[file:/in]", "FileStreamSource[file:/more]"], None)
     assert (refused.value.code, "it has 2 sources, and had 1" in refused.value.message) == ("RUN-084", True)
     new.sources.put("other/0", "")
     with pytest.raises(SqlExtError) as refused:
-        plan_first(old, new, sources(new), None)
+        plan_first(ReachedBatch(old, 0), new, sources(new), None)
     assert "its readers keep other places" in refused.value.message

@@ -102,6 +102,10 @@ class DeltaLog:
         """Return the id of the table: another table at the same place has another one."""
         return str(self._table().metadata().id)
 
+    def transaction(self, identity: str) -> int | None:
+        """Return the last number of a writer's transactions, None if it has made none."""
+        return self._table().transaction_version(identity)
+
     def declared(self) -> Mapping[str, Any]:
         """Return the columns as the log has them: Spark's JSON of a schema."""
         found: Mapping[str, Any] = json.loads(self._table().schema().to_json())
