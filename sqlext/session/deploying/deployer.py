@@ -24,11 +24,13 @@ from sqlext.jobs.comparison import DifferenceLimit, RowComparison, compare
 from sqlext.jobs.parts import Place
 from sqlext.jobs.recording import ask_to_stop
 from sqlext.jobs.versions import RESTORING, SWITCHING, put_versions, remove_version, versions_of
+from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier
 from sqlext.session.deploying.beside import ROWS, NewVersions, rows_of, shared_columns
 from sqlext.session.deploying.candidates import Deployable, refuse_readers, refuse_writers, require_deployable
 from sqlext.session.deploying.report import (
     BEGINS,
+    BEGINS_ANEW,
     DIFFERS,
     HELD_BACK,
     ROLLED_BACK,
@@ -138,8 +140,9 @@ class Deployer:
         if run is None:
             return DeployedQuery(candidate.draft.name, candidate.table, BEGINS)
         found = candidate.changes_since(run)
-        if not found:
-            return DeployedQuery(candidate.draft.name, candidate.table, SAME)
+        ended = run.finished and candidate.end is InputEnd.FINISH
+        if ended or not found:
+            return DeployedQuery(candidate.draft.name, candidate.table, BEGINS_ANEW if ended else SAME)
         require_deployable(candidate, found, self._records)
         if old.last_batch() < 0:
             raise candidate.refusal("the version that is there has read nothing", "DROP QUERY starts it anew")

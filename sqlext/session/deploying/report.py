@@ -13,8 +13,9 @@ from sqlext.jobs.comparison import RowComparison
 SWITCHED, ROLLED_BACK = "switched", "rolled back"
 #: More rows differ than may; and another query of the script has such rows.
 DIFFERS, HELD_BACK = "differs", "held back"
-#: There is no old version, and there is no new one.
+#: There is no old version; there is no new one; the next run reads everything again.
 BEGINS, SAME = "not deployed: it has no version before", "not deployed: it is the same"
+BEGINS_ANEW = "not deployed: it came to its end, and begins anew"
 
 
 @dataclass(frozen=True, slots=True)

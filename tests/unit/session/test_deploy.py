@@ -18,7 +18,7 @@ from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.versions import Versions, put_versions
 from sqlext.session.deploying.beside import shared_columns
 from sqlext.session.deploying.candidates import candidates_of
-from sqlext.session.deploying.report import DIFFERS, HELD_BACK, DeployedQuery, Deployment
+from sqlext.session.deploying.report import BEGINS_ANEW, DIFFERS, HELD_BACK, DeployedQuery, Deployment
 from sqlext.session.drafts import RunOptions
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
@@ -142,6 +142,17 @@ def test_a_query_without_a_version_before(folder: Path) -> None:
     with pytest.raises(SqlExtError) as refused:
         session(folder).roll_back(TABLES + SUMS.format(1))
     assert (refused.value.code, refused.value.hint) == ("RUN-085", None)
+
+
+def test_a_query_that_came_to_its_end(folder: Path) -> None:
+    query = REFUSED["an end"][0]
+    begun(folder, query)
+    with QueryHome(folder / "catalog", "q") as home:
+        run = home.run()
+        assert run is not None
+        home.finish(run)
+    (found,) = session(folder).deploy(TABLES + query).queries
+    assert found.outcome == BEGINS_ANEW
 
 
 def test_a_rollback_that_was_broken_off(folder: Path) -> None:
