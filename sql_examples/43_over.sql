@@ -30,3 +30,7 @@ SELECT item, ts, SUM(amount) OVER (PARTITION BY item ORDER BY ts) AS so_far FROM
 SELECT item, window_end, MAX(so_far) AS so_far
 FROM TABLE(TUMBLE(TABLE totals, DESCRIPTOR(ts), INTERVAL '5' MINUTE))
 GROUP BY item, window_start, window_end;
+
+-- Ordered by what is no time, a new row may change the results of others: these are taken back and given anew.
+SELECT order_id, item, amount, SUM(amount) OVER (PARTITION BY item ORDER BY amount) AS up_to_here FROM orders;
+SELECT order_id, item, RANK() OVER (PARTITION BY item ORDER BY amount) AS place FROM orders;

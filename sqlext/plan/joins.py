@@ -10,6 +10,7 @@ from typing import ClassVar
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
 from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.nodes import RestoreTime
 from sqlext.plan.normal_form import column_form, expression_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Operator
@@ -254,7 +255,9 @@ class StreamJoin(Operator):
 
 
 def may_lack_times(node: PlanNode) -> bool:
-    """Whether rows may have NULL for a rowtime: those that an interval join gives for rows without a match."""
+    """Whether rows may have NULL for a rowtime: those that an outer join gives for rows without a match."""
+    if isinstance(node, RestoreTime):
+        return True
     if isinstance(node, StreamJoin) and node.bounded is JoinBound.INTERVAL:
         outer = node.join in (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
         return outer or any(may_lack_times(i) for i in node.inputs)

@@ -43,6 +43,7 @@ __all__ = [
     "SetQuery",
     "Ordered",
     "ComputeTime",
+    "RestoreTime",
     "ComputeGap",
     "TagTime",
     "future_limit",
@@ -215,7 +216,11 @@ class AssignWindows(UnaryNode):
         sizes: tuple[object, ...] = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock)
         if (months := spec.months) is not None:
             sizes = (*sizes, months.size, months.slide, months.offset)
-        return "window", f"{spec} on {self.time.name}", (*sizes, keys, column_form(self.time, columns))
+        restored = next((n for n in walk(self.input) if isinstance(n, RestoreTime)), None)
+        time: object = column_form(self.time, columns)
+        if restored is not None and restored.physical == self.time.physical:
+            time = ("restored", column_form(restored.time, restored.input.columns))
+        return "window", f"{spec} on {self.time.name}", (*sizes, keys, time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +329,14 @@ class Ordered(UnaryNode):
 @dataclass(frozen=True, slots=True)
 class ComputeTime(UnaryNode):
     """The input and, as a column of its own, the time of one of its windows (an instant)."""
+
+    time: PlanColumn
+    physical: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreTime(UnaryNode):
+    """The input and, in its last column, the instant of one that was a rowtime until a join, a grouping or DISTINCT."""
 
     time: PlanColumn
     physical: str

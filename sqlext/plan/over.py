@@ -1,4 +1,4 @@
-"""The node of functions OVER a window of rows."""
+"""The nodes of functions OVER a window of rows: in the order of time, or of a value."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlext.dialect.ast.expressions import Call, Expr, Literal
+from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
@@ -117,3 +118,50 @@ class Over(Operator):
         if self.scope.mode == "flink" and any(c.function == "LAG" and len(c.args) == _WITH_DEFAULT for c in calls):
             # Rows that waited before this was so could not tell a NULL from a row that is not there.
             yield "default of LAG", "where there is no row", "no row"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningOver(Operator):
+    """Each row of its input with the results of functions over the rows up to it in the order of a value, no time.
+
+    Its columns are those of its input, then the results. All windows have the same PARTITION BY and ORDER BY.
+
+    Attributes:
+        scope: the names that the expressions use.
+        functions: what is computed.
+        order: the one item of ORDER BY.
+        partition: PARTITION BY.
+        ttl: ms of processing time after which a key to which no row came is forgotten.
+    """
+
+    scope: Scope
+    functions: tuple[Framed, ...]
+    order: OrderItem
+    partition: tuple[Expr, ...] = ()
+    ttl: int | None = None
+
+    function: ClassVar[str] = "running"
+
+    @property
+    def what(self) -> str:
+        """OVER, and of which rows."""
+        keys = ", ".join(e.span.one_line for e in self.partition)
+        return f"OVER{f' by {keys}' if keys else ''} in the order of {self.order.span.one_line}"
+
+    @property
+    def grows(self) -> bool:
+        """All rows are kept, as one before them may come yet."""
+        return self.ttl is None
+
+    @property
+    def clause(self) -> Span | None:
+        """The first call."""
+        return self.functions[0].call.span
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield what its state depends on."""
+        yield "OVER keys", ", ".join(e.span.one_line for e in self.partition), value_form(self.partition, self.scope)
+        form = (expression_form(self.order.expr, self.scope), self.order.nulls)
+        yield "OVER order", self.order.span.one_line, form
+        calls = [f.call for f in self.functions]
+        yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]

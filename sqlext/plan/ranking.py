@@ -15,7 +15,7 @@ from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Operator
 from sqlext.source import Span
-from sqlext_udfs.ranking.specification import Emission, Ranking
+from sqlext_udfs.ranking.specification import ALL, Emission, Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,8 @@ class Rank(Operator):
         texts = (e.span.one_line for e in self.partition)
         keys = ", ".join([*(["the window"] if self.window else []), *texts])
         of = f" by {keys}" if keys else ""
+        if self.last == ALL:
+            return f"{self.ranking.value} of all rows{of}"
         if self.last == self.first == 1:
             return f"deduplication{of}" if self.emission is Emission.FIRST else f"Top-1{of}"
         return f"Top-{self.last}{of}"
@@ -91,7 +93,11 @@ class Rank(Operator):
         if self.emission is Emission.WINDOW:
             return "until the window ends"
         # Of a changelog all rows are kept: one behind the range moves up when one inside is taken back.
-        rows = "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
+        rows = (
+            ""
+            if self.sources[0].changelog or self.last == ALL
+            else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
+        )
         return ", ".join([*([rows] if rows else []), *self._lives()])
 
     @property

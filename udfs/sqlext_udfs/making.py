@@ -86,5 +86,6 @@ _MAKERS: Mapping[str, tuple[str, str]] = {
     "match": ("sqlext_udfs.matching.making", "match_operator"),
     "over": ("sqlext_udfs.over.making", "plain_over_operator"),
     "rank": ("sqlext_udfs.ranking.making", "rank_operator"),
+    "running": ("sqlext_udfs.ranking.running", "running_operator"),
     "watermark": ("sqlext_udfs.watermark_column", "watermark_operator"),
 }

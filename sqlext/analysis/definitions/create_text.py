@@ -1,4 +1,4 @@
-"""Print SHOW CREATE TABLE, VIEW and CATALOG (Flink: ShowCreateUtil)."""
+"""Print SHOW CREATE TABLE, MATERIALIZED TABLE, VIEW and CATALOG (Flink: ShowCreateUtil)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.secrets import redact, redact_options
 from sqlext.types import quote
-from sqlext_catalog.model import Catalog, Column, Options, Table, View
+from sqlext_catalog.model import KEPT_BY, Catalog, Column, Options, Table, View
 
 
 def create_table_text(table: Table) -> str:
@@ -20,17 +20,34 @@ def create_table_text(table: Table) -> str:
     if table.watermark is not None:
         mark = table.watermark
         elements.append(f"WATERMARK FOR {_path(mark.column, table)} AS {stored_text(mark.expression, table)}")
-    if table.primary_key is not None:
-        key = table.primary_key
-        elements.append(f"CONSTRAINT {quote(key.name)} PRIMARY KEY ({_names(key.columns)}) NOT ENFORCED")
+    elements += _key(table)
     parts = [f"CREATE {_temporary(table)}TABLE {table.name} (", ",\n".join(f"  {e}" for e in elements), ")"]
+    return "\n".join([*parts, *_behind(table, table.options)]) + "\n"
+
+
+def create_materialized_text(table: Table, query: str) -> str:
+    """Return the CREATE MATERIALIZED TABLE that makes a table, with its query as it is written; secrets are hidden."""
+    key = [f"(\n  {text}\n)" for text in _key(table)]
+    options = tuple((k, v) for k, v in table.options if k != KEPT_BY)
+    head = [" ".join([f"CREATE MATERIALIZED TABLE {table.name}", *key]), *_behind(table, options)]
+    return "\n".join([*head, "REFRESH_MODE = CONTINUOUS", f"AS {redact_options(query, table.expressions)}"]) + "\n"
+
+
+def _key(table: Table) -> list[str]:
+    key = table.primary_key
+    return [f"CONSTRAINT {quote(key.name)} PRIMARY KEY ({_names(key.columns)}) NOT ENFORCED"] if key else []
+
+
+def _behind(table: Table, options: Options) -> list[str]:
+    """Return the clauses behind the columns."""
+    parts = []
     if table.comment:
         parts.append(f"COMMENT {string_literal(table.comment)}")
     if table.partitioned_by:
         parts.append(f"PARTITIONED BY ({_names(table.partitioned_by)})")
-    if table.options:
-        parts.append(_options(table.options))
-    return "\n".join(parts) + "\n"
+    if options:
+        parts.append(_options(options))
+    return parts
 
 
 def create_view_text(view: View, env: Environment) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from sqlext.analysis.definitions.flink_text import ExpressionPrinter, Unprintable
 from sqlext.analysis.definitions.views import as_batch
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.names.stars import with_fields
 from sqlext.analysis.selects.items import own_name
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.dialect.ast import queries as q
@@ -94,7 +95,7 @@ class _QueryText:
             raise Unprintable
         scope = self._scope(select.from_)
         printer = self._printer(select.from_)
-        items = _items(select, scope, printer)
+        items = _items(with_fields(select, scope), scope, printer)
         lines = [f"SELECT {'DISTINCT ' if select.distinct else ''}{', '.join(items)}"]
         if select.from_ is not None:
             lines.append(f"FROM {self._relation(select.from_)}")

@@ -233,6 +233,8 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
         yield "windows of processing time"
     if spec.gap is not None and not _is_given(grouped):
         yield "SESSION with a gap of each row"
+    if any(isinstance(n, nodes.RestoreTime) for n in walk(grouped.node)):
+        yield "a window of times that Spark does not follow through a join or a grouping"
 
 
 def windows_of(spec: WindowSpec) -> CoreWindow:

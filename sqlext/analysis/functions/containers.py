@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import (
     element_of,
@@ -86,14 +88,21 @@ def _element(call: CallTexts) -> str:
 
 def _contains(call: CallTexts) -> str:
     """True or false also where the array holds NULL, and NULL is found as a value."""
-    items, needle = call.args
-    type_ = call.type(1)
+    items, needle, type_ = call.args[0], _as_element(call), call.type(1)
     if type_ is not None and type_.root == "NULL":
         return f"exists({items}, e -> e IS NULL)"
     if type_ is not None and not type_.nullable:
         # array_contains is NULL where the array holds NULL. `x IS NULL AND NULL` keeps NULL for a NULL array alone.
         return f"coalesce(array_contains({items}, {needle}), {items} IS NULL AND NULL)"
-    return f"exists({items}, e -> e <=> {call.atom(1)})"
+    return f"exists({items}, e -> e <=> {needle if needle != call.args[1] else call.atom(1)})"
+
+
+def _as_element(call: CallTexts) -> str:
+    """Return the second argument; a ROW as the elements are, as Spark compares rows of equal names of fields alone."""
+    needle, items = call.type(1), call.type(0)
+    if needle is None or needle.root != "ROW" or items is None or items.root != "ARRAY":
+        return call.args[1]
+    return f"CAST({call.args[1]} AS {items.children[0].spark()})"
 
 
 def _join(call: CallTexts) -> str:
@@ -130,6 +139,14 @@ def _sort(call: CallTexts) -> str:
     return f"if({call.args[2]}, concat({nulls}, {values}), concat({values}, {nulls}))"
 
 
+def _position_of(call: CallTexts) -> str:
+    return f"CAST(array_position({call.args[0]}, {_as_element(call)}) AS INT)"
+
+
+def _with_one(function: str) -> Callable[[CallTexts], str]:
+    return lambda call: f"{function}({call.args[0]}, {_as_element(call)})"
+
+
 def _array_concat(call: CallTexts) -> str:
     return f"concat({', '.join(call.args)})"
 
@@ -145,15 +162,14 @@ def _map_union(call: CallTexts) -> str:
 
 def _remove(call: CallTexts) -> str:
     """NULL can be removed too (Spark: NULL as a whole)."""
-    items, needle = call.args
-    return f"filter({items}, e -> NOT (e <=> {needle}))"
+    return f"filter({call.args[0]}, e -> NOT (e <=> {_as_element(call)}))"
 
 
 COLLECTIONS = (
     fn("CARDINALITY", "collection", strict(INT), _cardinality, spark=strict(INT)),
     fn("ELEMENT", "array/multiset", _only_element, _element),
-    fn("ARRAY_APPEND", "array, any", _with_element_type, "array_append({0}, {1})", spark=unknown),
-    fn("ARRAY_PREPEND", "array, any", _with_element_type, "array_prepend({0}, {1})", spark=unknown),
+    fn("ARRAY_APPEND", "array, any", _with_element_type, _with_one("array_append"), spark=unknown),
+    fn("ARRAY_PREPEND", "array, any", _with_element_type, _with_one("array_prepend"), spark=unknown),
     fn("ARRAY_CONTAINS", "array, any", _of_first(strict(BOOLEAN)), _contains),
     fn("ARRAY_DISTINCT", "array", same_as(0)),
     fn("ARRAY_EXCEPT", "array, array", _arrays_type, spark=unknown),
@@ -163,7 +179,7 @@ COLLECTIONS = (
     fn("ARRAY_JOIN", "array, text, text?", strict(STRING), _join),
     fn("ARRAY_MAX", "array", element_of(0)),
     fn("ARRAY_MIN", "array", element_of(0)),
-    fn("ARRAY_POSITION", "array, any", strict(INT), "CAST(array_position({0}, {1}) AS INT)", spark=unknown),
+    fn("ARRAY_POSITION", "array, any", strict(INT), _position_of, spark=unknown),
     fn("ARRAY_REMOVE", "array, any", _of_first(same_as(0)), _remove),
     fn("ARRAY_REVERSE", "array", same_as(0), "reverse({0})"),
     fn("ARRAY_SLICE", "array, integer, integer?", same_as(0), _slice),

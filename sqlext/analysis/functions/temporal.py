@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis.functions import date_patterns, instants, truncation
+from sqlext.analysis.functions import date_patterns, instants, java_clock, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
 from sqlext.analysis.functions.elapsed import MONTHS_PER, moment, months_between, on_a_day
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
@@ -163,13 +163,6 @@ def _to_date(call: CallTexts) -> str:
     return f"CAST(try_to_timestamp({', '.join(call.args)}) AS DATE)"
 
 
-def _convert_tz(call: CallTexts) -> str:
-    text, source, target = call.args
-    moved = f"convert_timezone({source}, {target}, try_cast({text} AS TIMESTAMP_NTZ))"
-    # Flink's text has no fraction of a second.
-    return f"left(CAST({moved} AS STRING), 19)"
-
-
 def _to_unit(call: Call) -> bool:
     """Whether this is ``FLOOR(x TO unit)``, which Spark has not."""
     return len(call.args) == 2 and isinstance(call.args[1], Keyword)
@@ -212,8 +205,8 @@ def _unix_timestamp(call: CallTexts) -> str:
     """A text that cannot be read gives the smallest BIGINT in Flink."""
     if not call.args:
         return "unix_timestamp()"
-    text = f"unix_seconds(try_to_timestamp({', '.join(call.args)}))"
-    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN coalesce({text}, -9223372036854775808) END"
+    seconds = java_clock.unix_seconds(call)
+    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN coalesce({seconds}, -9223372036854775808) END"
 
 
 def _is_epoch(call: Call) -> bool:
@@ -273,7 +266,7 @@ TEMPORAL = (
     ),
     fn("DATE_FORMAT", "timestamp/text, text", nullable(STRING), _date_format, spark=strict(STRING)),
     fn("CURRENT_DATABASE", "", never_null(STRING)),
-    fn("CONVERT_TZ", "text, text, text", nullable(STRING), _convert_tz),
+    fn("CONVERT_TZ", "text, text, text", nullable(STRING), java_clock.convert_tz),
     fn("TIMESTAMPADD", "unit, integer, temporal", _add_type, _timestampadd, spark=unknown),
     fn("TIMESTAMPDIFF", "unit, temporal, temporal", _without_unit(INT), _timestampdiff, spark=unknown),
 )

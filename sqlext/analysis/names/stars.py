@@ -1,11 +1,42 @@
-"""Say which columns a star leaves out: Spark's ``* EXCEPT (a, b)``."""
+"""Say what stars are: ``r.*`` the fields of a ROW, and Spark's ``* EXCEPT (a, b)`` not all columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from sqlext.dialect.ast.expressions import Star
+from sqlext.dialect.ast.expressions import ColumnRef, Star
+from sqlext.dialect.ast.queries import Select, SelectItem
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.scope import Scope
+from sqlext.types import quote
+
+
+def with_fields(select: Select, scope: Scope) -> Select:
+    """Return a SELECT in which ``r.*`` of a column of type ROW is its fields; relations go before columns."""
+    if not any(isinstance(item.expr, Star) and item.expr.qualifier for item in select.items):
+        return select
+    return replace(select, items=tuple(made for item in select.items for made in _fields(item, scope)))
+
+
+def _fields(item: SelectItem, scope: Scope) -> Iterator[SelectItem]:
+    star, fold = item.expr, scope.mode == "spark"
+    if not isinstance(star, Star) or any(r.answers_to(star.qualifier, fold) for r in scope.relations):
+        yield item
+        return
+    row = ColumnRef(star.span, star.qualifier)
+    type_ = scope.column_type(row) if star.qualifier and scope.has(row) else None
+    if type_ is None or type_.root != "ROW":
+        yield item
+        return
+    names = [f.name for f in type_.fields]
+    without = left_out(star, names)
+    for name in names:
+        if name not in without:
+            text = star.span.source.reworded(star.span, ".".join(map(quote, (*star.qualifier, name))))
+            yield SelectItem(item.span, parse_expression(Cursor.over(text, scope.mode)))
 
 
 def left_out(star: Star, names: Sequence[str]) -> frozenset[str]:

@@ -51,7 +51,7 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared, *, ttl: int | None = No
         raise _changing(calls[0].call)
     together: dict[_Window, list[OverCall]] = {}
     for call in calls:
-        _check_function(call.call, rows.scope.mode)
+        check_function(call.call, rows.scope.mode)
         partition = tuple(shape(e, rows.scope) for e in call.over.partition_by)
         # A node has one ttl for all of its functions, so functions that need none are computed apart.
         lives = None if frame_of(call.call).ends_in_time else ttl
@@ -96,7 +96,7 @@ def _with_results(calls: Sequence[OverCall], window: _Window, rows: Prepared) ->
     return rows.with_results(node, results)
 
 
-def _check_function(call: Call, mode: str) -> None:
+def check_function(call: Call, mode: str) -> None:
     """Refuse what is no function of rows up to this one."""
     inside = next((p for child in call.children() for p in own_parts(child) if isinstance(p, Call) and p.over), None)
     if inside is not None:

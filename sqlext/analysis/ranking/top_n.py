@@ -22,7 +22,7 @@ from sqlext.plan.columns import PlanColumn, Time
 from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope, own_parts
-from sqlext_udfs.ranking.specification import Emission, Ranking
+from sqlext_udfs.ranking.specification import ALL, Emission, Ranking
 
 RANKINGS = frozenset(r.value for r in Ranking)
 #: What a comparison with a number says of the first and the last rank.
@@ -94,20 +94,33 @@ def with_limits(block: Block, _: Binding) -> Block:
     return Block(select, node, scope)
 
 
-def refuse_open_ranks(plan: nodes.PlanNode) -> None:
-    """Refuse numbers of rows without a range: every row of the stream would have to be kept, and given out again.
+def with_all_numbers(plan: nodes.PlanNode) -> nodes.PlanNode:
+    """Return a plan in which each row keeps its number where no filter says a range: a new row renumbers others.
 
     Raises:
-        SqlExtError: RANK-001.
+        SqlExtError: RANK-001 for an order that is not one value, ascending, as Flink refuses it, and for windows.
     """
-    for node in walk(plan):
+
+    def rule(node: nodes.PlanNode) -> nodes.PlanNode:
+        if not isinstance(node, Rank) or node.last is not None or not _goes_by_value(node):
+            return node
+        return replace(node, last=ALL).settled()
+
+    made = plan.transform(rule)
+    for node in walk(made):
         if isinstance(node, Rank) and node.last is None:
             raise SqlExtError(
                 "RANK-001",
                 f"{node.ranking.value} of a stream needs a filter that says up to which number",
                 span=node.call.span,
-                hint="put it into a sub-query and filter: WHERE rn <= 10 (or QUALIFY)",
+                hint="filter in a query around it: WHERE rn <= 10 (or QUALIFY), or order by one value, ascending",
             )
+    return made
+
+
+def _goes_by_value(rank: Rank) -> bool:
+    one = len(rank.order) == 1 and not rank.order[0].descending
+    return one and rank.window is None and _only_time(rank) is None
 
 
 def _window(call: OverCall, scope: Scope) -> tuple[PlanColumn | None, tuple[Expr, ...]]:

@@ -96,9 +96,11 @@ class OutputBuilder:
 def _keeps_type_mark(expr: Expr) -> Expr | None:
     """Return the operand whose time mark DESCRIBE goes on showing for this expression, or None.
 
-    Measured on Flink 2.3 (statements/describe_types): MAX(ts), ts + INTERVAL and FLOOR(ts TO HOUR) are still
-    shown with *ROWTIME*, although a window over them is refused.
+    Measured on Flink 2.3 (statements/describe_types): a key of GROUP BY, MAX(ts), ts + INTERVAL and FLOOR(ts TO HOUR)
+    are still shown with *ROWTIME*, although a window function over them is refused. GROUP BY TUMBLE takes them.
     """
+    if isinstance(expr, ColumnRef):
+        return expr
     if isinstance(expr, Call) and expr.function in ("MAX", "MIN", "FLOOR", "CEIL") and expr.args:
         first = expr.args[0]
         return first if isinstance(first, Expr) else None

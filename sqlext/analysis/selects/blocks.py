@@ -15,6 +15,7 @@ from sqlext.analysis.grouping.set_operations import distinct_rows
 from sqlext.analysis.joins.semi import with_semi_joins
 from sqlext.analysis.joins.sub_queries import has_values_of_streams, with_sub_queries
 from sqlext.analysis.names.registered import with_registered
+from sqlext.analysis.names.stars import with_fields
 from sqlext.analysis.over.calls import has_over, needs_a_step, with_aliases_in_qualify, with_windows_written_out
 from sqlext.analysis.over.grouped import with_groups_below
 from sqlext.analysis.ranking.top_n import with_limits
@@ -96,7 +97,8 @@ def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
         select = with_registered(select, binding.env.functions)
     clause = binding.from_clause(select)
     node = clause.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
-    return bind_block(_through(_TO_FROM, Block(select, node, clause.scope()), binding), binding)
+    scope = clause.scope()
+    return bind_block(_through(_TO_FROM, Block(with_fields(select, scope), node, scope), binding), binding)
 
 
 def bind_block(block: Block, binding: Binding) -> nodes.PlanNode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.analysis.joins.sub_queries import misplaced_sub_query
-from sqlext.analysis.names.stars import left_out
+from sqlext.analysis.names.stars import left_out, with_fields
 from sqlext.analysis.over.aggregations import misplaced
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.types.calls import is_aggregate
@@ -100,7 +100,8 @@ def repeated_item(select: Select, binding: Binding) -> Item | None:
     """Return the first item that is written, not a star's, with the name of an earlier column of the result."""
     clause = binding.from_clause(select)
     node = clause.bind(select.from_) if select.from_ is not None else OneRow(())
-    items = _items(Block(select, node, clause.scope()))
+    scope = clause.scope()
+    items = _items(Block(with_fields(select, scope), node, scope))
     names = unique_names(item.name for item in items)
     return next((i for i, name in zip(items, names, strict=True) if i.expr is not None and i.name != name), None)
 

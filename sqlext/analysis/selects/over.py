@@ -15,6 +15,7 @@ from sqlext.analysis.over.calls import (
     window_expressions,
     with_results_read,
 )
+from sqlext.analysis.over.running import bind_running, goes_by_value
 from sqlext.analysis.ranking.top_n import RANKINGS, bind_rank
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.state_ttl import setting_ttl
@@ -53,7 +54,12 @@ def _computed(calls: Sequence[OverCall], rows: Prepared, env: Environment) -> Pr
     if not rows.node.streaming:
         ours = [c for c in calls if c.call.distinct]
         return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows))
-    rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows, ttl=setting_ttl(env))
+    ttl = setting_ttl(env)
+    others = [c for c in calls if c.call.function not in RANKINGS]
+    by_value = [c for c in others if goes_by_value(c, rows.scope)]
+    # Functions by time want rows that stay, so they come before those whose results change.
+    rows = bind_over([c for c in others if c not in by_value], rows, ttl=ttl)
+    rows = bind_running(by_value, rows, ttl)
     for call in calls:
         if call.call.function in RANKINGS:
             rows = bind_rank(call, rows, env)

@@ -8,7 +8,7 @@ from sqlext.analysis.grouping.set_operations import distinct_rows, each_as_often
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.meant import meant_otherwise
 from sqlext.analysis.ranking.running_numbers import with_running_numbers
-from sqlext.analysis.ranking.top_n import refuse_open_ranks
+from sqlext.analysis.ranking.top_n import with_all_numbers
 from sqlext.analysis.relations.binding import Block
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.selects.blocks import bind_block, bind_select
@@ -80,8 +80,7 @@ class QueryBinder:
         """
         plan = self.bind(query)
         if contains(plan, Rank):
-            plan = with_running_numbers(plan)
-            refuse_open_ranks(plan)
+            plan = with_all_numbers(with_running_numbers(plan))
         if self.env.policy.restricted or self.env.settings.get("sqlext.unbounded-state") == "error":
             _refuse_unbounded(plan, query.span)
         return plan

@@ -27,6 +27,7 @@ from sqlext_udfs.expressions import trees as core
 
 #: What INTERVAL takes before its unit: a number, or a range such as 1 02:30.
 _INTERVAL_VALUE = re.compile(r"[+-]?\s*[0-9.][0-9.:\- ]*")
+_MAX_DIGITS = 38
 _PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _YEAR_MONTH = frozenset({"YEAR", "QUARTER", "MONTH"})
 _UNIT_MILLIS = {
@@ -58,7 +59,7 @@ def _literal_kind(expr: e.Literal, mode: str) -> LogicalType | None:
             hint=f"write it as {_LITERAL_FORMS[expr.kind]}",
         )
     if expr.kind == "NUMBER":
-        return number_type(expr.value)
+        return number_type(expr.value, mode)
     if expr.kind == "STRING":
         return LogicalType("CHAR", len(expr.value)) if mode == "flink" else STRING
     if expr.kind == "BINARY":
@@ -93,7 +94,7 @@ def _is_written_right(expr: e.Literal) -> bool:
     return True
 
 
-def number_type(text: str) -> LogicalType | None:
+def number_type(text: str, mode: str) -> LogicalType | None:
     """Return the type of a number as written, None for Spark's suffixed ones (``5L``)."""
     if "e" in text.lower():
         return DOUBLE if text.replace(".", "").replace("-", "").replace("+", "").lower()[-1:].isdigit() else None
@@ -101,13 +102,13 @@ def number_type(text: str) -> LogicalType | None:
     if not (whole + fraction).isdigit():
         return None
     if dot:
-        # Leading zeros are no digits: 0.05 is DECIMAL(2, 2).
-        digits = (whole + fraction).lstrip("0")
-        return decimal(max(len(digits), len(fraction), 1), len(fraction))
+        # To Spark leading zeros are no digits: 0.05 is DECIMAL(2, 2) there, and DECIMAL(3, 2) in Flink.
+        digits = (whole + fraction).lstrip("0") if mode == "spark" else whole + fraction
+        return decimal(min(max(len(digits), len(fraction), 1), _MAX_DIGITS), len(fraction))
     value = int(whole)
     if value < 2**31:
         return INT
-    return BIGINT if value < 2**63 else decimal(min(len(whole), 38), 0)
+    return BIGINT if value < 2**63 else decimal(min(len(whole), _MAX_DIGITS), 0)
 
 
 def _fraction_digits(text: str) -> int:

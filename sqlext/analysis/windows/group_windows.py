@@ -18,12 +18,14 @@ from sqlext.analysis.windows.table_functions import assign_windows, over_time, w
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import GroupBy, GroupingSets, Select
 from sqlext.errors import SqlExtError
-from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import Aliased, PlanNode, WindowKind, WindowSpec
+from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.nodes import Aliased, PlanNode, RestoreTime, WindowKind, WindowSpec
 from sqlext.plan.scope import Scope, shape
 
 #: Names of the columns that stand for the window; no user can write them without backticks.
 NAMES = ("__window_start", "__window_end", "__window_time")
+#: The time of a window that was restored.
+RESTORED = "__rowtime"
 #: A join of FROM as one relation.
 _JOINED = "__joined"
 _FUNCTIONS = {"TUMBLE": 2, "HOP": 3, "SESSION": 2}
@@ -32,11 +34,16 @@ _PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
 
 @dataclass(frozen=True)
 class GroupWindow:
-    """A group window found in GROUP BY: its time column and its lengths."""
+    """A group window found in GROUP BY: its time column and its lengths.
+
+    Attributes:
+        restored: whether its time is no time attribute any more, but was one (Flink takes it still, and only here).
+    """
 
     call: Call
     time: PlanColumn
     spec: WindowSpec
+    restored: bool = False
 
 
 def with_group_window(block: Block, _: Binding) -> Block:
@@ -61,8 +68,15 @@ def _assigned(node: PlanNode, scope: Scope, window: GroupWindow) -> tuple[PlanNo
     """Return a FROM with the window of each row, and what its names mean."""
     assert isinstance(node, Aliased)
     rows = windowed_changes(node.input, window.spec, window.call.span)
-    below = rows if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
-    assigned = assign_windows(below, window.time, window.spec, NAMES)
+    time = window.time
+    if window.restored:
+        zoned = time.type is not None and time.type.root == "TIMESTAMP_LTZ"
+        time = PlanColumn(RESTORED, time.type, RESTORED, Part.VALUE if zoned else Part.INSTANT, Time.ROWTIME)
+        rows = RestoreTime((*node.columns, time), rows, window.time, RESTORED)
+    below = rows
+    if window.spec.gap is not None:
+        below = with_gap(Aliased(rows.columns, rows, node.alias), window.call.args[1], scope)
+    assigned = assign_windows(below, time, window.spec, NAMES)
     start, end, window_time = assigned.columns[-3:]
     # TUMBLE_ROWTIME is nullable in Flink, the window_time of a table function is not (DESCRIBE shows it).
     nullable = replace(window_time, type=window_time.type.as_nullable() if window_time.type else None)
@@ -108,10 +122,11 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
             hint=f"use the column `{'.'.join(inner.parts)}` itself" if inner else None,
         )
     what = f"GROUP BY {call.function}"
-    if found.column.time is None:
+    restored = found.column.time is None and found.column.shown is Time.ROWTIME
+    if found.column.time is None and not restored:
         raise no_time_attribute(found.column, first.span, what)
     spec = _spec(call, wall_clock_of(found.column, scope.zone))
-    return GroupWindow(call, found.column, over_time(spec, found.column, first.span, what))
+    return GroupWindow(call, found.column, over_time(spec, found.column, first.span, what), restored)
 
 
 def _spec(call: Call, wall_clock: str | None) -> WindowSpec:

@@ -2,7 +2,8 @@
 
 SHOW TABLES | VIEWS | MATERIALIZED TABLES | COLUMNS | DATABASES | ... [FROM | IN name] [[NOT] LIKE | ILIKE 'pattern']
 SHOW WATERMARKS [FOR QUERY name] [[NOT] LIKE | ILIKE 'pattern']
-SHOW CREATE TABLE | VIEW | CATALOG name      SHOW CURRENT CATALOG | DATABASE
+SHOW CREATE TABLE | MATERIALIZED TABLE | VIEW | CATALOG name
+SHOW CURRENT CATALOG | DATABASE      SHOW FULL MODULES
 DESCRIBE | DESC [EXTENDED] [TABLE] name
 DESCRIBE | DESC CATALOG [EXTENDED] name
 """
@@ -16,7 +17,7 @@ from sqlext.dialect.statements.jobs import parse_query_name
 from sqlext.dialect.tokens import TokenKind, words
 from sqlext.source import Span
 
-_SHOWN = "TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES JOBS QUERIES PROCEDURES WATERMARKS"
+_SHOWN = "TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES MODELS JOBS QUERIES PROCEDURES WATERMARKS"
 _LISTS = {
     **{word: word for word in words(_SHOWN)},
     "SCHEMAS": "DATABASES",
@@ -40,8 +41,13 @@ def parse_show(cursor: Cursor) -> Show | None:
         cursor.index += 2
         name, span = parse_name(cursor) if pair.startswith("CREATE") else ((), None)
         return Show(cursor.span_from(start), pair, name, span)
+    if cursor.accept_words("CREATE", "MATERIALIZED", "TABLE"):
+        name, span = parse_name(cursor)
+        return Show(cursor.span_from(start), "CREATE MATERIALIZED TABLE", name, span)
     if cursor.accept_words("MATERIALIZED", "TABLES"):
         what = "MATERIALIZED TABLES"
+    elif cursor.accept_words("FULL", "MODULES"):
+        what = "FULL MODULES"
     elif cursor.token.upper in _LISTS:
         what = _LISTS[cursor.advance().upper]
     else:

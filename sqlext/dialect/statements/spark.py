@@ -145,7 +145,6 @@ _FLINK_ONLY: dict[tuple[str, str], tuple[str, str]] = {
     ("CREATE", "MODEL"): ("CREATE MODEL", "register a Python function that asks the model, and call that"),
     ("ALTER", "MODEL"): ("ALTER MODEL", "register a Python function that asks the model, and call that"),
     ("DROP", "MODEL"): ("DROP MODEL", "leave it out: there are no models"),
-    ("SHOW", "MODELS"): ("SHOW MODELS", "leave it out: there are no models"),
     ("ADD", "JAR"): (
         "ADD JAR",
         "leave it out: connectors and formats are there; JARs for Spark are named when it starts",

@@ -26,6 +26,7 @@ from sqlext.plan.nodes import (
     Join,
     Output,
     Project,
+    RestoreTime,
     Scan,
     Selecting,
     SetQuery,
@@ -39,7 +40,7 @@ from sqlext.plan.stateful import Stateful
 Facts = Mapping[tuple[str, str | None], Any]
 """What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window."""
 
-_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, Scan)
+_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, RestoreTime, Scan)
 #: What hands on rows of its input as they are.
 _CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime)
 #: Of a column that is added for the event time of windows.

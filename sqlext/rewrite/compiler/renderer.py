@@ -21,7 +21,7 @@ from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import StreamJoin
 from sqlext.plan.matching import Match
-from sqlext.plan.over import Over
+from sqlext.plan.over import Over, RunningOver
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
@@ -31,7 +31,7 @@ from sqlext.plan.watermark_column import WatermarkColumn
 from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.quoting import identifier, named
 from sqlext.rewrite.arrow.choose_source import pays
-from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, value
+from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, restored_instant, value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.rewrite.expressions.renderer import render
@@ -43,6 +43,7 @@ from sqlext.rewrite.operators.joins import stream_join_sql
 from sqlext.rewrite.operators.matching import match_sql
 from sqlext.rewrite.operators.over import over_sql
 from sqlext.rewrite.operators.ranking import rank_sql
+from sqlext.rewrite.operators.running import running_sql
 from sqlext.rewrite.operators.session_rows import session_rows
 from sqlext.rewrite.operators.watermark_column import watermark_column_sql
 from sqlext.rewrite.relations.changelog_functions import from_changelog_sql, to_changelog_sql
@@ -70,6 +71,7 @@ _OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {
     Match: match_sql,
     Over: over_sql,
     Rank: rank_sql,
+    RunningOver: running_sql,
     StreamJoin: stream_join_sql,
     WatermarkColumn: watermark_column_sql,
 }
@@ -173,6 +175,12 @@ class PlanRenderer:
     def _(self, node: nodes.ComputeTime) -> str:
         inner = [identifier(c) for c in node.input.physical_columns()]
         inner.append(f"{instant(node.time)} AS {identifier(node.physical)}")
+        return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
+
+    @sql.register
+    def _(self, node: nodes.RestoreTime) -> str:
+        inner = [identifier(c) for c in node.input.physical_columns()]
+        inner.append(f"{restored_instant(node.time, self.zone)} AS {identifier(node.physical)}")
         return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
 
     @sql.register

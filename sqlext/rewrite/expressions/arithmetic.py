@@ -11,7 +11,7 @@ from sqlext.analysis.functions.rendering import is_fixed_zone, wrapped
 from sqlext.analysis.types import decimals
 from sqlext.analysis.types.arithmetic import is_interval
 from sqlext.dialect.ast import expressions as e
-from sqlext.rewrite.expressions.forms import equal_rows
+from sqlext.rewrite.expressions.forms import equal_rows, unequal_rows
 from sqlext.rewrite.expressions.integers import integers
 from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.rewrite.expressions.shared_operands import bind
@@ -54,8 +54,7 @@ def unary(node: e.Unary, texts: Texts) -> str | None:
 def _rows(node: e.Binary, texts: Texts) -> str | None:
     if not isinstance(node.left, e.RowValue) or not isinstance(node.right, e.RowValue):
         return None
-    test = equal_rows(node.left, node.right, texts)
-    return f"(NOT {test})" if node.op == "<>" else test
+    return (unequal_rows if node.op == "<>" else equal_rows)(node.left, node.right, texts)
 
 
 def _maps(node: e.Binary, texts: Texts) -> str | None:

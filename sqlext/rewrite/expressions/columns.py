@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.connectors.formats.conversions import instant_to_wall
+from sqlext.connectors.formats.conversions import instant_to_wall, wall_to_instant
 from sqlext.plan.columns import Part, PlanColumn, unique_names
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.quoting import identifier
@@ -21,6 +21,12 @@ def instant(column: PlanColumn, alias: str = "") -> str:
     text = held(column, alias)
     # Flink's window_time is the last millisecond inside the window.
     return f"({text}.end - {ONE_MILLI})" if column.window_bound == "time" else text
+
+
+def restored_instant(column: PlanColumn, zone: str) -> str:
+    """Return the instant of a rowtime that is an ordinary value now: inside a query a TIMESTAMP is read as UTC."""
+    text = value(column, zone)
+    return text if column.type is not None and column.type.root == "TIMESTAMP_LTZ" else wall_to_instant(text, zone)
 
 
 def value(column: PlanColumn, zone: str, alias: str = "") -> str:

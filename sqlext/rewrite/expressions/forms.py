@@ -17,6 +17,8 @@ _FLINK_TYPE = re.compile(
     re.IGNORECASE,
 )
 _MOST_DIGITS = 6
+#: A decimal whose first digit counts in Flink, and not in Spark.
+_ZERO_FIRST = re.compile(r"0[0-9]*\.[0-9]*")
 #: A character that no pattern holds, to switch an escape off: Spark's LIKE always has one.
 _NO_ESCAPE = "'\\u0001'"
 
@@ -29,6 +31,9 @@ def literal(node: e.Literal, texts: Texts) -> str | None:
         if foreign or (texts.mode == "flink" and not quoting.is_plain_string(text)):
             return quoting.string(node.value)
         return None
+    if node.kind == "NUMBER" and texts.mode == "flink" and _ZERO_FIRST.fullmatch(text):
+        type_ = texts.type_of(node)
+        return f"CAST({text} AS {type_.spark()})" if type_ is not None else None
     if texts.mode == "flink" and node.kind == "TIMESTAMP":
         return f"TIMESTAMP_NTZ {quoting.string(node.value)}"
     if texts.mode == "flink" and node.kind == "TIMESTAMP_LTZ":
@@ -84,9 +89,18 @@ def in_list(node: e.InList, texts: Texts) -> str | None:
 
 
 def equal_rows(left: e.RowValue, right: e.RowValue, texts: Texts) -> str:
-    """Return whether two rows are equal, field by field."""
+    """Return whether two rows are equal, field by field: NULL where a field leaves it open."""
+    return _all_fields("=", left, right, texts)
+
+
+def unequal_rows(left: e.RowValue, right: e.RowValue, texts: Texts) -> str:
+    """Return whether two rows differ: to ``<>``, and not to ``=``, a NULL is a value (measured on Flink 2.3)."""
+    return f"(NOT {_all_fields('<=>', left, right, texts)})"
+
+
+def _all_fields(operator: str, left: e.RowValue, right: e.RowValue, texts: Texts) -> str:
     pairs = zip(left.items, right.items, strict=False)
-    return f"({' AND '.join(f'{texts.atom(a)} = {texts.atom(b)}' for a, b in pairs)})"
+    return f"({' AND '.join(f'{texts.atom(a)} {operator} {texts.atom(b)}' for a, b in pairs)})"
 
 
 def like(node: e.Like, texts: Texts) -> str | None:

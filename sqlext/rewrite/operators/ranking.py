@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.nodes import KIND
 from sqlext.plan.ranking import Rank
+from sqlext.plan.scope import Scope
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.operators.step import SpecifiedStep
@@ -25,7 +26,7 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
     keys = len(rows.texts)
     columns = below.physical_columns()
     out = tuple(rows.place(identifier(c)) for c in columns if c != KIND)
-    order = tuple(_sort_key(o, rows, node, renderer) for o in node.order)
+    order = tuple(sort_key(o, rows, node.scope, renderer) for o in node.order)
     time = None
     if node.window is not None:
         # The end of the window, which is the last key.
@@ -55,7 +56,7 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
     return f"SELECT {', '.join(shown)} FROM {operated}"
 
 
-def _sort_key(item: OrderItem, rows: InputColumns, node: Rank, renderer: Rendering) -> tuple[int, bool, bool]:
+def sort_key(item: OrderItem, rows: InputColumns, scope: Scope, renderer: Rendering) -> tuple[int, bool, bool]:
     """Return an item of ORDER BY; Flink and Spark both take NULL for the least value."""
     nulls_first = item.nulls == "FIRST" if item.nulls else not item.descending
-    return rows.place(renderer.expr(item.expr, node.scope)), item.descending, nulls_first
+    return rows.place(renderer.expr(item.expr, scope)), item.descending, nulls_first

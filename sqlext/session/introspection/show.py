@@ -7,12 +7,19 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from sqlext.analysis import functions
-from sqlext.analysis.definitions.create_text import create_catalog_text, create_table_text, create_view_text
+from sqlext.analysis.definitions.create_text import (
+    create_catalog_text,
+    create_materialized_text,
+    create_table_text,
+    create_view_text,
+)
 from sqlext.analysis.names.environment import Environment
-from sqlext.dialect.ast.statements import Show
+from sqlext.dialect.ast.statements import CreateView, Show
+from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.session.introspection.describe import catalog_named, describe, describe_catalog, describe_relation
 from sqlext.sinks.live_rows import Row
+from sqlext.source import SourceText
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.ddl.queries import dead_letters_of, job_of
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
@@ -142,6 +149,20 @@ def _create_table(statement: Show, catalog: SessionCatalog, env: Environment) ->
     return ("result",), [(create_table_text(found),)]
 
 
+def _create_materialized_table(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
+    found = _found(statement, catalog)
+    query = keeping_query(found)
+    if not isinstance(found, Table) or query is None:
+        kind = "table" if isinstance(found, Table) else "view"
+        raise _wrong_kind(statement, kind, f"SHOW CREATE {kind.upper()}")
+    record = catalog.snapshot().query(query)
+    if record is None:  # a script that is only checked has started none
+        return _create_table(statement, catalog, env)
+    (create,) = parse_script(SourceText.of(record.statement), found.expressions)
+    assert isinstance(create, CreateView)
+    return ("result",), [(create_materialized_text(found, create.query.span.text),)]
+
+
 def _create_view(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
     found = _found(statement, catalog)
     if not isinstance(found, View):
@@ -188,8 +209,11 @@ _ANSWERS: dict[str, Callable[[Show, SessionCatalog, Environment], _Answer]] = {
     "JOBS": _jobs,
     "JARS": _nothing("jars"),
     "MODULES": lambda statement, catalog, env: _listed("module name", ["core"]),
+    "FULL MODULES": lambda statement, catalog, env: (("module name", "used"), [("core", True)]),
+    "MODELS": _nothing("model name"),
     "PROCEDURES": _nothing("procedure name"),
     "CREATE TABLE": _create_table,
+    "CREATE MATERIALIZED TABLE": _create_materialized_table,
     "CREATE VIEW": _create_view,
     "CREATE CATALOG": _create_catalog,
 }

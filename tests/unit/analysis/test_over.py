@@ -8,7 +8,7 @@ import pytest
 
 from sqlext.plan.base import walk
 from sqlext.plan.explain import as_text
-from sqlext.plan.over import Over
+from sqlext.plan.over import Over, RunningOver
 from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
@@ -112,8 +112,10 @@ def test_the_frame_of_lag_is_its_offset(flink: Analysis) -> None:
         ("SUM(amount) OVER ()", "OVER-105", "SUM", "SUM OVER is ordered by one time attribute"),
         ("SUM(amount) OVER (ORDER BY ts, extra.a)", "OVER-105", "extra.a", "SUM OVER is ordered by one time attribute"),
         ("SUM(amount) OVER (ORDER BY ts DESC)", "OVER-106", "ts DESC", "goes forward in time"),
-        ("SUM(amount) OVER (ORDER BY amount)", "TIME-001", "amount)", "`amount` is INT"),
-        ("SUM(amount) OVER (ORDER BY amount + 1)", "TIME-001", "amount + 1", "`amount + 1` is INT"),
+        ("SUM(amount) OVER (ORDER BY amount DESC)", "TIME-001", "amount DESC", "`amount` is INT"),
+        ("SUM(amount) OVER (ORDER BY amount ROWS 2 PRECEDING)", "TIME-001", "amount ROWS", "`amount` is INT"),
+        ("SUM(DISTINCT amount) OVER (ORDER BY amount + 1)", "TIME-001", "amount + 1", "`amount + 1` is INT"),
+        ("LAG(amount, amount) OVER (ORDER BY amount)", "OVER-104", "amount) OVER", "LAG goes back by a number of rows"),
         ("LAG(amount) OVER (ORDER BY ts ROWS 1 PRECEDING)", "OVER-110", "ROWS 1", "LAG has no ROWS"),
         ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING)", "OVER-111", "2 F", "2 FOLLOWING"),
         ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)", "OVER-111", "1 P", "1 PRECEDING"),
@@ -129,12 +131,40 @@ def test_refusals(flink: Analysis, item: str, code: str, at: str, message: str) 
 
 
 def test_a_changing_input_is_refused(flink: Analysis) -> None:
-    below = "SELECT user_name, COUNT(*) AS n, PROCTIME() AS p FROM clicks GROUP BY user_name"
-    flink.refuse(f"SELECT SUM(n) OVER (ORDER BY p) FROM ({below})", "OVER-107", "SUM")
+    below = "SELECT user_name, COUNT(*) AS n FROM clicks GROUP BY user_name"
+    flink.refuse(f"SELECT SUM(n) OVER (ORDER BY PROCTIME()) FROM ({below})", "OVER-107", "SUM")
+
+
+@pytest.mark.parametrize(
+    ("items", "below", "functions"),
+    [
+        ("SUM(amount) OVER (PARTITION BY user_name ORDER BY amount)", "clicks", 1),
+        ("COUNT(*) OVER w, AVG(amount) OVER w", "clicks WINDOW w AS (ORDER BY amount + 1)", 2),
+        (
+            "MAX(amount) OVER (ORDER BY amount ROWS UNBOUNDED PRECEDING), LAG(amount) OVER (ORDER BY amount)",
+            "clicks",
+            2,
+        ),
+        ("SUM(n) OVER (ORDER BY n)", "(SELECT user_name, COUNT(*) AS n FROM clicks GROUP BY user_name)", 1),
+        ("COUNT(*) OVER (ORDER BY t)", "(SELECT DISTINCT ts AS t FROM clicks)", 1),
+    ],
+)
+def test_an_order_that_is_no_time_makes_an_updating_result(
+    flink: Analysis, items: str, below: str, functions: int
+) -> None:
+    plan = flink.plan(f"SELECT {items} FROM {below}")
+    (running,) = (n for n in walk(plan) if isinstance(n, RunningOver))
+    assert (len(running.functions), plan.changelog, running.bound) == (functions, True, "")
+
+
+def test_both_orders_in_one_select(flink: Analysis) -> None:
+    """Functions by time are computed first: they take rows that stay."""
+    plan = flink.plan("SELECT SUM(amount) OVER (ORDER BY amount), COUNT(*) OVER (ORDER BY ts) FROM clicks")
+    assert [type(n) for n in walk(plan) if isinstance(n, (Over, RunningOver))] == [RunningOver, Over]
 
 
 def test_a_time_that_was_lost_is_told(flink: Analysis) -> None:
-    query = "SELECT COUNT(*) OVER (ORDER BY t) FROM (SELECT CAST(ts AS TIMESTAMP(3)) AS t FROM clicks)"
+    query = "SELECT COUNT(DISTINCT t) OVER (ORDER BY t) FROM (SELECT CAST(ts AS TIMESTAMP(3)) AS t FROM clicks)"
     assert "CAST" in str(flink.refuse(query, "TIME-001", "t) FROM (").hint)
 
 

@@ -9,7 +9,7 @@ from sqlext.plan.base import walk
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
-from sqlext_udfs.ranking.specification import Emission
+from sqlext_udfs.ranking.specification import ALL, Emission
 
 from .conftest import Analysis
 
@@ -93,9 +93,18 @@ def test_a_number_by_time_without_a_filter_is_an_over(flink: Analysis) -> None:
 
 
 @pytest.mark.parametrize("where", ["", "WHERE n >= 2", "WHERE n <= CHAR_LENGTH(page)", "WHERE n <> 1"])
-def test_a_number_without_an_end_is_refused(flink: Analysis, where: str) -> None:
+def test_a_number_without_an_end_renumbers_rows(flink: Analysis, where: str) -> None:
+    plan = flink.plan(f"SELECT page, n FROM ({RANKED.format(by='user_name')}) {where}")
+    (rank,) = ranks(plan)
+    assert (rank.first, rank.last, rank.numbered, rank.retracts, rank.bound) == (1, ALL, True, True, "")
+    assert rank.what.startswith("ROW_NUMBER of all rows")
+
+
+@pytest.mark.parametrize("where", ["", "WHERE n >= 2"])
+@pytest.mark.parametrize("by", ["user_name DESC", "user_name, page", "vt DESC"])
+def test_another_number_without_an_end_is_refused(flink: Analysis, by: str, where: str) -> None:
     with pytest.raises(SqlExtError) as refused:
-        flink.run(f"SELECT page, n FROM ({RANKED.format(by='user_name')}) {where}")
+        flink.run(f"SELECT page, n FROM ({RANKED.format(by=by)}) {where}")
     assert (refused.value.code, refused.value.line) == ("RANK-001", 1)
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.plan.base import walk
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import AssignWindows, RestoreTime
+
 from .conftest import Analysis
 
 WINDOW = "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE v, DESCRIPTOR({}), INTERVAL '1' MINUTE)) "
@@ -58,6 +62,51 @@ LOST = {
     ),
     "distinct": ("SELECT DISTINCT ts AS t FROM clicks", "SELECT DISTINCT"),
 }
+
+
+#: Rowtimes that are ordinary values, which GROUP BY TUMBLE takes as Flink does.
+RESTORED = {
+    "join": "SELECT c.ts AS t FROM clicks AS c JOIN visits AS v ON c.user_name = v.user_name",
+    "right side": "SELECT v.vt AS t FROM clicks AS c JOIN visits AS v ON c.user_name = v.user_name",
+    "outer join": "SELECT v.vt AS t FROM clicks AS c LEFT JOIN visits AS v ON c.user_name = v.user_name",
+    "distinct": "SELECT DISTINCT user_name, ts AS t FROM clicks",
+    "key": "SELECT user_name, ts AS t, COUNT(*) AS n FROM clicks GROUP BY user_name, ts",
+    "MAX": "SELECT user_name, MAX(ts) AS t FROM clicks GROUP BY user_name",
+    "union": "SELECT user_name, ts AS t FROM clicks UNION SELECT user_name, vt FROM visits",
+    "IN": "SELECT ts AS t FROM clicks WHERE user_name IN (SELECT user_name FROM visits)",
+    "LTZ": "SELECT DISTINCT rt AS t FROM instants",
+}
+GROUP_WINDOW = "SELECT {0}_START(t, INTERVAL '1' MINUTE), COUNT(*) FROM ({1}) GROUP BY {0}(t, INTERVAL '1' MINUTE)"
+
+
+@pytest.mark.parametrize("query", RESTORED.values(), ids=RESTORED)
+def test_restored_for_a_group_window_alone(flink: Analysis, query: str) -> None:
+    plan = flink.plan(GROUP_WINDOW.format("TUMBLE", query))
+    (restored,) = (n for n in walk(plan) if isinstance(n, RestoreTime))
+    assert restored.columns[-1].is_rowtime
+    # Windows wait for the watermark, so the scan has one; Spark knows of no column of these rows that it is of.
+    kept = next(n for n in walk(plan) if isinstance(n, Aggregate) and n.by.window is not None).kept
+    assert kept is not None
+    assert kept.event_time
+    flink.refuse(WINDOW.format("t").replace("TABLE v", f"TABLE ({query})"), "TIME-001")
+
+
+def test_sessions_of_restored_times_are_over_rows_that_stay(flink: Analysis) -> None:
+    flink.plan(GROUP_WINDOW.format("SESSION", RESTORED["join"]))
+    flink.refuse(GROUP_WINDOW.format("SESSION", RESTORED["MAX"]), "WINDOW-012")
+
+
+@pytest.mark.parametrize("query", [LOST["cast"][0], LOST["CASE"][0], "SELECT since AS t FROM users"])
+def test_what_is_no_rowtime_is_not_restored(flink: Analysis, query: str) -> None:
+    flink.refuse(GROUP_WINDOW.format("TUMBLE", query), "TIME-001")
+
+
+def test_which_time_is_restored_is_a_fact_of_the_state(flink: Analysis) -> None:
+    both = "SELECT c.ts AS a, v.vt AS b FROM clicks AS c JOIN visits AS v ON c.user_name = v.user_name"
+    text = "SELECT COUNT(*) FROM ({}) GROUP BY TUMBLE({}, INTERVAL '1' MINUTE)"
+    plans = [flink.plan(text.format(both, time)) for time in ("a", "b")]
+    forms = [[n.window_part()[2] for n in walk(plan) if isinstance(n, AssignWindows)] for plan in plans]
+    assert forms[0] != forms[1]
 
 
 @pytest.mark.parametrize(("query", "times"), KEPT.values(), ids=KEPT)

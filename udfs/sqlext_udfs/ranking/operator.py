@@ -32,11 +32,14 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
     Args:
         specification: which rows are wanted.
         types: of the columns that go in.
+        rows: what chooses the rows that come out, by default those in range.
     """
 
-    def __init__(self, specification: RankSpecification, types: Sequence[pa.DataType]) -> None:
+    def __init__(
+        self, specification: RankSpecification, types: Sequence[pa.DataType], rows: RankRows | None = None
+    ) -> None:
         self._spec = specification
-        self._rows = RankRows(specification, types)
+        self._rows = rows or RankRows(specification, types)
         self._lives = Lives(specification.ttl)
         self.output_types = self._rows.output_types
 

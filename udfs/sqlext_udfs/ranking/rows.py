@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import table_of, taken
-from sqlext_udfs.kernel.groups import Groups, Ints, numbered
+from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 from sqlext_udfs.kernel.order import ranks
 from sqlext_udfs.ranking.specification import Ranking, RankSpecification, SortKey
 
@@ -23,23 +23,47 @@ class InRange:
     numbers: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Rows in the order of their keys and of ORDER BY.
+
+    Attributes:
+        places: of the rows.
+        start: for each, by its place in this order, where its key begins.
+        new: whether it differs in ORDER BY from the one before it.
+    """
+
+    places: Ints
+    start: Ints
+    new: Bools
+
+    @property
+    def last(self) -> Ints:
+        """For each row the last one that is equal to it in ORDER BY."""
+        ends = np.append(np.flatnonzero(self.new)[1:], len(self.new)) - 1
+        return np.asarray(ends[np.cumsum(self.new) - 1], np.int64)
+
+
 class RankRows:
     """Ranks rows of the columns that an operator keeps.
 
     Args:
         specification: which rows are wanted.
         types: of the columns that go in.
+        others: the places of other columns that are kept.
     """
 
-    def __init__(self, specification: RankSpecification, types: Sequence[pa.DataType]) -> None:
+    def __init__(
+        self, specification: RankSpecification, types: Sequence[pa.DataType], others: Sequence[int] = ()
+    ) -> None:
         self.spec = specification
-        looked_at = {*range(specification.keys), *specification.out, *(o.place for o in specification.order)}
+        looked_at = {*range(specification.keys), *specification.out, *(o.place for o in specification.order), *others}
         if specification.time is not None:
             looked_at.add(specification.time)
         # Sorted, keys first: the order of the columns is a fact of the state.
         self.kept = tuple(sorted(looked_at))
         self._place = {p: i for i, p in enumerate(self.kept)}
-        self.output_types = (*(types[p] for p in specification.out), pa.int64(), pa.int8())
+        self.output_types: tuple[pa.DataType, ...] = (*(types[p] for p in specification.out), pa.int64(), pa.int8())
 
     def column(self, columns: Sequence[pa.Array], place: int | None) -> pa.Array:
         """Return a kept column by its position in the input."""
@@ -49,6 +73,12 @@ class RankRows:
     def keys(self, columns: Sequence[pa.Array], rows: int) -> Groups:
         """Return the groups of rows of equal keys."""
         return numbered(columns[: self.spec.keys], (), rows)
+
+    def sorted(self, columns: Sequence[pa.Array], keys: Groups) -> Sorted:
+        """Return the order of the rows."""
+        spec = self.spec
+        by = [self.column(columns, o.place) for o in spec.order]
+        return in_order(keys, by, spec.order, latest_first=spec.latest_first)
 
     def numbers(self, columns: Sequence[pa.Array], keys: Groups) -> Ints:
         """Return the number of each row inside its key."""
@@ -99,30 +129,36 @@ def row_numbers(
         ranking: how to number.
         latest_first: whether of equal rows the last one that came comes first.
     """
+    rows = in_order(keys, columns, order, latest_first=latest_first)
+    here = np.arange(len(rows.places))
+    made: Ints
+    if ranking is Ranking.ROW_NUMBER:
+        made = here - rows.start + 1
+    elif ranking is Ranking.RANK:
+        firsts: Ints = np.asarray(np.maximum.accumulate(np.where(rows.new, here, 0)), np.int64)
+        made = firsts - rows.start + 1
+    else:
+        dense = np.asarray(np.cumsum(rows.new), np.int64)
+        made = np.asarray(dense - dense[rows.start] + 1, np.int64)
+    numbers = np.empty(len(here), np.int64)
+    numbers[rows.places] = made
+    return numbers
+
+
+def in_order(keys: Groups, columns: Sequence[pa.Array], order: Sequence[SortKey], *, latest_first: bool) -> Sorted:
+    """Return rows by key, by ORDER BY, and by arrival; the arguments are those of ``row_numbers``."""
     count = len(keys.ids)
-    if not count:
-        return np.zeros(0, np.int64)
     sorts = [_sortable(c, item) for c, item in zip(columns, order, strict=True)]
     arrival = np.arange(count)
     # The last key of lexsort sorts first: by key, then by ORDER BY, then by arrival.
     places = np.lexsort((-arrival if latest_first else arrival, *reversed(sorts), keys.ids))
     of = keys.ids[places]
-    begins = np.ones(count, np.bool_)
-    begins[1:] = of[1:] != of[:-1]
-    start = np.maximum.accumulate(np.where(begins, np.arange(count), 0))
-    made = np.arange(count) - start + 1
-    if ranking is not Ranking.ROW_NUMBER:
-        new = begins.copy()
-        for column in sorts:
-            new[1:] |= column[places[1:]] != column[places[:-1]]
-        if ranking is Ranking.RANK:
-            made = np.maximum.accumulate(np.where(new, np.arange(count), 0)) - start + 1
-        else:
-            dense = np.cumsum(new)
-            made = dense - dense[start] + 1
-    numbers = np.empty(count, np.int64)
-    numbers[places] = made
-    return numbers
+    new = np.ones(count, np.bool_)
+    new[1:] = of[1:] != of[:-1]
+    start = np.maximum.accumulate(np.where(new, arrival, 0))
+    for column in sorts:
+        new[1:] |= column[places[1:]] != column[places[:-1]]
+    return Sorted(places, start, new)
 
 
 def _sortable(column: pa.Array, item: SortKey) -> Ints:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+#: The last number where all are in range.
+ALL = 2**31 - 1
+
 
 class Ranking(Enum):
     """How rows of a key are numbered from 1 on."""

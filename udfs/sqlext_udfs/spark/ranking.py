@@ -1,8 +1,9 @@
-"""Offer Top-N and deduplication (``sqlext_udfs.ranking``) as the stateful function ``rank``."""
+"""Offer ``sqlext_udfs.ranking``: Top-N and deduplication as ``rank``, functions OVER values as ``running``."""
 
 from __future__ import annotations
 
 from sqlext_udfs.ranking.making import rank_operator
+from sqlext_udfs.ranking.running import running_operator
 from sqlext_udfs.spark.specified import SpecifiedFunction
 
 
@@ -11,3 +12,10 @@ class RankFunction(SpecifiedFunction):
 
     def __init__(self) -> None:
         super().__init__(rank_operator, "PARTITION BY")
+
+
+class RunningFunction(SpecifiedFunction):
+    """The stateful function ``running``; its specification is that of ``running_operator``."""
+
+    def __init__(self) -> None:
+        super().__init__(running_operator, "PARTITION BY")

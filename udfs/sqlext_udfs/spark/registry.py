@@ -76,6 +76,7 @@ _BUILT_IN: dict[str, tuple[str, str]] = {
     "match": ("sqlext_udfs.spark.matching", "MatchFunction"),
     "over": ("sqlext_udfs.spark.over", "OverFunction"),
     "rank": ("sqlext_udfs.spark.ranking", "RankFunction"),
+    "running": ("sqlext_udfs.spark.ranking", "RunningFunction"),
     "watermark": ("sqlext_udfs.spark.watermark_column", "WatermarkFunction"),
     "window": ("sqlext_udfs.spark.windows", "WindowFunction"),
 }

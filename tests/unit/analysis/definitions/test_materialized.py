@@ -12,7 +12,8 @@ from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
-from sqlext_catalog.model import ObjectName, Table, query_name
+from sqlext_catalog.ddl.queries import record_query
+from sqlext_catalog.model import ObjectName, QueryRecord, Table, query_name
 
 EVENTS = """CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
 WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
@@ -60,6 +61,37 @@ def test_they_are_listed(handler: DryRun) -> None:
     run(handler, "CREATE MATERIALIZED VIEW other AS SELECT v FROM events")
     assert run(handler, "SHOW MATERIALIZED TABLES") == [("mv",), ("other",)]
     assert run(handler, "SHOW MATERIALIZED TABLES LIKE 'o%'") == [("other",)]
+
+
+def test_show_create_gives_the_statement_that_makes_it(handler: DryRun) -> None:
+    """What it shows makes the same table; the query is the one that was started, as it was written."""
+    options = "WITH ('path' = '/t', 'mergeSchema' = 'true')"
+    text = f"CREATE MATERIALIZED TABLE mt (PRIMARY KEY (k) NOT ENFORCED) COMMENT 'sums' PARTITIONED BY (k) {options} "
+    query = "SELECT k, COUNT(*) AS n FROM events GROUP BY k"
+    run(handler, f"{text} FRESHNESS = INTERVAL '3' MINUTE AS {query}")
+    record = QueryRecord("mt", f"{text} AS {query}", (), None, "", "", "running")
+    handler.state.catalog.apply(record_query(record), "started")
+    ((shown,),) = run(handler, "SHOW CREATE MATERIALIZED TABLE mt")
+    assert shown == (
+        "CREATE MATERIALIZED TABLE `default_catalog`.`default_database`.`mt` (\n"
+        "  CONSTRAINT `PK_k` PRIMARY KEY (`k`) NOT ENFORCED\n)\n"
+        "COMMENT 'sums'\nPARTITIONED BY (`k`)\n"
+        "WITH (\n  'connector' = 'delta',\n  'mergeSchema' = 'true',\n  'path' = '/t'\n)\n"
+        f"REFRESH_MODE = CONTINUOUS\nAS {query}\n"
+    )
+    run(handler, f"CREATE TABLE before LIKE mt; DROP MATERIALIZED TABLE mt; {shown}")
+    before, after = (handler.state.catalog.lookup((name,)) for name in ("before", "mt"))
+    assert isinstance(before, Table)
+    assert isinstance(after, Table)
+    assert before.primary_key == after.primary_key
+    assert sorted(before.options) == sorted(after.options)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("events", "write SHOW CREATE TABLE"), ("plain", "write SHOW CREATE VIEW")])
+def test_show_create_of_what_is_none(handler: DryRun, name: str, hint: str) -> None:
+    with pytest.raises(SqlExtError, match="CAT-004") as refused:
+        run(handler, f"SHOW CREATE MATERIALIZED TABLE {name}")
+    assert refused.value.hint == hint
 
 
 @pytest.mark.parametrize(
