@@ -82,10 +82,18 @@ TIME_TYPE = Capability("the type TIME", "a TIME", "4.1", "sql/types.py", "class 
 TIME_MILLIS = Capability(
     "milliseconds of a TIME", "a TIME in Avro", "4.2", "sql/functions/builtin.py", "def time_from_millis("
 )
+CLONE = Capability(
+    "a session that is cloned over Spark Connect",
+    "a session of our own over Spark Connect",
+    "4.1",
+    "sql/connect/session.py",
+    "def cloneSession",
+    "the session that was given",
+)
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
-CAPABILITIES = (ADMISSION, STATE, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, TIME_MILLIS, PIPELINES)
+CAPABILITIES = (ADMISSION, STATE, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, TIME_MILLIS, CLONE, PIPELINES)
 
 
 def installed() -> bool:

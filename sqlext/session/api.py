@@ -25,6 +25,7 @@ from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.needed_secrets import tell_secrets
+from sqlext.session.notices import tell_shared
 from sqlext.session.offline.checking import checked_statements
 from sqlext.session.offline.commands import check_file, explanations, rewrite_source
 from sqlext.session.offline.compilation import read_source
@@ -140,6 +141,8 @@ class Session:
         require_shared_folder(given, self.folder)
         # A session of its own: no setting and no view of ours is seen in the user's.
         own = own_session(given) if self._isolated else given
+        if self._isolated and own is self._given:
+            tell_shared()
         # What the user's session has set itself of object stores does not reach a new one.
         of_stores = store_settings(given)
         apply_to_spark(own, {**of_stores, **self._spark_settings})

@@ -93,6 +93,19 @@ def texts_of(found: Sequence[Change]) -> list[str]:
     return [f"{'; '.join(texts)}: {_MEANS[kind]}" for kind, texts in by_kind.items() if texts]
 
 
+class SharedSessionNotice(Notice):
+    """Statements work in the user's own Spark session: Spark gives no other."""
+
+
+def tell_shared() -> None:
+    """Warn that settings and views of ours are seen in the session that was given."""
+    text = (
+        "This Spark Connect cannot clone a session, so statements work in the session that was given:"
+        " their settings and temporary views are seen there. `isolated=False` says that this is meant."
+    )
+    warnings.warn(text, SharedSessionNotice, stacklevel=2)
+
+
 class CatchUpNotice(Notice):
     """A query without an end takes what is there and ends: the platform takes no endless one."""
 

@@ -6,10 +6,12 @@ import os
 import re
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sqlext.capabilities import CLONE, has
 from sqlext.databricks import RUNTIME_TAG, PlatformRules, is_volume, rules_of
 from sqlext.errors import SqlExtError
 from sqlext.locations import local
@@ -80,13 +82,33 @@ def _tags(spark: SparkSession) -> dict[str, str]:
 def own_session(spark: SparkSession) -> SparkSession:
     """Return a further session on the same Spark: settings and views that are made in it stay in it.
 
-    Spark Connect has no ``newSession``; a clone has copies of the views and settings that there are.
+    Spark Connect has no ``newSession``; a clone has copies of the views and settings that there are. Where it cannot
+    clone one either, it is the given session: there is no public way to another on the same Spark.
     """
-    if is_connect(spark):
-        client: Any = spark
-        cloned: SparkSession = client.cloneSession()
-        return cloned
-    return spark.newSession()
+    if not is_connect(spark):
+        return spark.newSession()
+    if not has(CLONE):
+        return spark
+    client: Any = spark
+    cloned: SparkSession = client.cloneSession()
+    return cloned
+
+
+@contextmanager
+def session_with(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """Give a session on the same Spark that has some settings; ``spark`` has its own again afterwards."""
+    own = own_session(spark)
+    before = {name: spark.conf.get(name, None) for name in settings} if own is spark else {}
+    for name, value in settings.items():
+        own.conf.set(name, value)
+    try:
+        yield own
+    finally:
+        for name, kept in before.items():
+            if kept is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, kept)
 
 
 def settled(frame: DataFrame) -> DataFrame:

@@ -7,6 +7,8 @@ import pytest
 
 import sqlext
 from sqlext import SqlExtError
+from sqlext.capabilities import CLONE
+from sqlext.spark.sessions import own_session, session_with
 
 
 def test_a_folder_is_no_spark() -> None:
@@ -21,3 +23,25 @@ def test_a_frame_of_pandas_is_none_of_sparks() -> None:
     with pytest.raises(SqlExtError, match=r"no DataFrame of Spark, but a pandas\S*\.DataFrame") as refused:
         sqlext.connect().register(pd.DataFrame({"a": [1]}), "t")  # type: ignore[arg-type]
     assert refused.value.code == "ENV-013"
+
+
+class Conf(dict[str, str]):
+    """The settings of a session, as Spark has them."""
+
+    def set(self, name: str, value: str) -> None:
+        self[name] = value
+
+    def unset(self, name: str) -> None:
+        del self[name]
+
+
+def test_settings_that_are_borrowed_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of Spark 4.0 has one session alone; tests/connect runs there too."""
+    monkeypatch.setattr("sqlext.spark.sessions.has", lambda capability: capability is not CLONE)
+    conf = Conf(kept="before")
+    client = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session", "conf": conf})()
+    assert own_session(client) is client
+    with session_with(client, {"kept": "within", "new": "within"}) as own:
+        assert own is client
+        assert conf == {"kept": "within", "new": "within"}
+    assert conf == {"kept": "before"}

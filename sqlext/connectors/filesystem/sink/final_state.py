@@ -8,6 +8,7 @@ number is the folder's name. Of a changelog, whose rows have no key, the rows th
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Foreseen, Sink, SinkContext
 from sqlext.spark.object_urls import require_file_system
-from sqlext.spark.sessions import own_session
+from sqlext.spark.sessions import session_with
 from sqlext.stores.access import object_settings
 from sqlext.stores.files import FileAccess
 from sqlext_udfs.kernel.row_kinds import INSERT, UPDATE_AFTER
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _BATCH = "__batch"
 _ROW = "__row"
 _COUNT, _COPY = "__count", "__copy"
-_VIEW = "sqlext_changes"
 
 
 def file_sink(spec: WriteSpec, context: SinkContext) -> Sink:
@@ -66,7 +66,11 @@ class FinalStateSink(Sink):
     def finish(self, spark: SparkSession) -> None:
         """Write the rows that exist at the end. A second time replaces what the first has written."""
         if FileAccess(self.target.settings).is_there(on_disk(self._changes)):
-            self.target.write(self._rows(own_session(spark)), 0)
+            with session_with(spark, self._settings) as own:
+                # Where Spark gives no session of our own, nobody else's view is replaced.
+                view = f"sqlext_changes_{uuid.uuid4().hex}"
+                self.target.write(self._rows(own, view), 0)
+                own.catalog.dropTempView(view)
         self.target.finish(spark)
 
     @property
@@ -75,33 +79,36 @@ class FinalStateSink(Sink):
         beside = f"{self.target.path.rstrip('/')}/{STAGING}"
         return f"{(self.context.staging or beside).rstrip('/')}/{self.context.identity}/changes"
 
-    def _rows(self, spark: SparkSession) -> DataFrame:
-        # A session of its own: nobody else's view can be replaced, and the settings are certain.
-        for name, value in self.target.settings.items():
-            spark.conf.set(name, value)
+    @property
+    def _settings(self) -> dict[str, str]:
+        return {
+            **self.target.settings,
+            "spark.sql.timeType.enabled": "true",
+            "spark.sql.caseSensitive": "true",
+            "spark.sql.session.timeZone": self.context.zone,
+        }
+
+    def _rows(self, spark: SparkSession, view: str) -> DataFrame:
         require_file_system(spark, self._changes)
-        spark.conf.set("spark.sql.timeType.enabled", "true")
-        spark.conf.set("spark.sql.caseSensitive", "true")
-        spark.conf.set("spark.sql.session.timeZone", self.context.zone)
         changes = spark.read.parquet(self._changes)
-        changes.createOrReplaceTempView(_VIEW)
+        changes.createOrReplaceTempView(view)
         if self.context.kind is not None:
-            return spark.sql(_net(changes.columns, self.context.kind))
+            return spark.sql(_net(changes.columns, self.context.kind, view))
         columns = ", ".join(identifier(c) for c in changes.columns if c != _BATCH)
         # Spark infers a number from the folder's name `__batch=12`, so 12 comes after 9.
         last = f"max_by(struct({columns}), {identifier(_BATCH)}) AS {identifier(_ROW)}"
         keys = ", ".join(identifier(k) for k in self.context.keys)
         grouping = f" GROUP BY {keys}" if keys else ""
-        folded = spark.sql(f"SELECT {last} FROM {_VIEW}{grouping}")
+        folded = spark.sql(f"SELECT {last} FROM {view}{grouping}")
         present = f"{identifier(_ROW)}.{identifier(self.context.exists)}" if self.context.exists else "true"
         return folded.where(f"{identifier(_ROW)} IS NOT NULL AND {present}").select(f"{_ROW}.*")
 
 
-def _net(columns: Sequence[str], kind: str) -> str:
+def _net(columns: Sequence[str], kind: str, view: str) -> str:
     """Return the query of the rows of a changelog that are left: added once more than they were taken back."""
     names = ", ".join(identifier(c) for c in columns if c not in (_BATCH, kind))
     sign = f"CASE WHEN {identifier(kind)} IN ({INSERT}, {UPDATE_AFTER}) THEN 1 ELSE -1 END"
-    counted = f"SELECT {names}, sum({sign}) AS {_COUNT} FROM {_VIEW} GROUP BY {names}"
+    counted = f"SELECT {names}, sum({sign}) AS {_COUNT} FROM {view} GROUP BY {names}"
     # Equal rows are told apart by their number only: each is written as often as it is left.
     copies = f"explode(array_repeat(0, CAST({_COUNT} AS INT))) AS {_COPY}"
     return f"SELECT {names} FROM (SELECT {names}, {copies} FROM ({counted}) WHERE {_COUNT} > 0)"
