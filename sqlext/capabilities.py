@@ -52,6 +52,13 @@ STATE = Capability(
     "sql/pandas/group_ops.py",
     "def transformWithState",
 )
+CONNECT_STATE = Capability(
+    "transformWithState over Spark Connect",
+    "a stream with an operator of ours (EMIT, Top-N, MATCH_RECOGNIZE, ...) over Spark Connect",
+    "4.1",
+    "sql/connect/group.py",
+    "def transformWithState",
+)
 ROW_STATE = Capability(
     "transformWithState on rows",
     "the quicker form of an operator of ours",
@@ -93,7 +100,18 @@ CLONE = Capability(
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
-CAPABILITIES = (ADMISSION, STATE, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, TIME_MILLIS, CLONE, PIPELINES)
+CAPABILITIES = (
+    ADMISSION,
+    STATE,
+    CONNECT_STATE,
+    ROW_STATE,
+    WATERMARK_SQL,
+    CHECKPOINTING,
+    TIME_TYPE,
+    TIME_MILLIS,
+    CLONE,
+    PIPELINES,
+)
 
 
 def installed() -> bool:

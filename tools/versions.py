@@ -42,7 +42,7 @@ CHOSEN = {
         "tests/session/test_catalog_at_url.py",
         "tests/restore/test_at_url.py",
     ),
-    "Spark Connect": ("tests/connect/test_connect.py",),
+    "Spark Connect": ("tests/connect/test_connect.py", "-m", "not newest"),
     "clusters": ("tests/cluster/test_cluster.py",),
 }
 #: What runs in few minutes: a recorded case for each thing that an older Spark does in another way, or not.

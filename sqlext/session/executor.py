@@ -60,7 +60,7 @@ from sqlext.session.notices import (
     warn_of_unbounded_state,
 )
 from sqlext.session.places import JobPlaces, record_of, select_context, sink_context
-from sqlext.session.reached import require_places, sinks_of
+from sqlext.session.reached import require_able, sinks_of
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
@@ -266,7 +266,7 @@ class SparkHandler:
             repeats = kept.repeats(drafts, schedule)
             require_file_system(self.spark_session, for_spark(self._checkpoint or str(self.folder)))
             for draft in drafts:
-                refuse = partial(require_places, self._spark, draft.script, draft.insert)
+                refuse = partial(require_able, self._spark, draft.script, draft.insert)
                 _guarded(refuse, draft.insert.span)
             places = kept.taken(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.

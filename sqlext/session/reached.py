@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment
+from sqlext.capabilities import CONNECT_STATE, require
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import WriteSpec
 from sqlext.jobs.parts import Place
@@ -18,6 +19,7 @@ from sqlext.session.places import sink_context
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.sides import targets
 from sqlext.spark.object_urls import require_file_system
+from sqlext.spark.sessions import is_connect
 from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
@@ -25,13 +27,29 @@ if TYPE_CHECKING:
 
 
 def require_reached(query: Compiled, env: Environment, spark: Callable[[], SparkSession], *, there: bool) -> None:
-    """Refuse as ``require_places`` what Spark is to run, before the first statement of a script runs.
+    """Refuse what Spark is to run and cannot, before the first statement of a script runs.
 
     Args:
         there: whether a Spark session was given or has started.
+
+    Raises:
+        SqlExtError: as ``require_able``.
     """
-    if any(True for _ in _urls(query.script, query.insert)) and not runs_here(query, env, there=there):
-        require_places(spark, query.script, query.insert)
+    asks = any(True for _ in _urls(query.script, query.insert)) or (there and query.script.keeps_state)
+    if asks and not runs_here(query, env, there=there):
+        require_able(spark, query.script, query.insert)
+
+
+def require_able(spark: Callable[[], SparkSession], script: SparkScript, insert: BoundInsert | None) -> None:
+    """Refuse a query that the Spark of a session cannot run.
+
+    Raises:
+        OptionError: as ``require_places``.
+        SqlExtError: ENV-014 where a client of Spark Connect has no operators with state.
+    """
+    require_places(spark, script, insert)
+    if script.keeps_state and is_connect(spark()):
+        require(CONNECT_STATE)
 
 
 def require_places(spark: Callable[[], SparkSession], script: SparkScript, insert: BoundInsert | None) -> None:

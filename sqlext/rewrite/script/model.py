@@ -292,6 +292,11 @@ class SparkScript:
         return steps or any(source.own for source in self.sources) or bool(self.table_functions)
 
     @property
+    def keeps_state(self) -> bool:
+        """Whether an operator of ours keeps state on Spark: a stream's, which is not one batch."""
+        return self.streaming and not self.at_once and any(isinstance(step, OperatorView) for step in self.steps)
+
+    @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
         """The tables that Arrow reads."""
         return tuple(step for step in self.steps if isinstance(step, ArrowView))

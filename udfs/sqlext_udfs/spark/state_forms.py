@@ -15,7 +15,7 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
-from sqlext.capabilities import ROW_STATE, has
+from sqlext.capabilities import CONNECT_STATE, ROW_STATE, has, missing
 from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
 
 if TYPE_CHECKING:
@@ -30,9 +30,15 @@ def with_state(packed: DataFrame, processor: BucketProcessor, time_mode: str) ->
         packed: rows as ``packing.PACKED``.
         processor: keeps the state of a bucket.
         time_mode: ``EventTime`` or ``None``, as of ``transformWithState``.
+
+    Raises:
+        SqlExtError: ENV-014 if Spark Connect has neither form.
     """
+    grouped = packed.groupBy("bucket")
+    if not hasattr(grouped, "transformWithStateInPandas"):  # a client of Spark Connect
+        raise missing(CONNECT_STATE)
     if has(ROW_STATE):
-        return packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", time_mode)
+        return grouped.transformWithState(processor, OUTPUT, "Append", time_mode)
     # A number that can be NULL would become a float.
     texts = packed.withColumn("now", packed["now"].cast("string"))
     return texts.groupBy("bucket").transformWithStateInPandas(FrameProcessor(processor), OUTPUT, "Append", time_mode)
