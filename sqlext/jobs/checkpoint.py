@@ -31,6 +31,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.query_files import PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
+from sqlext.jobs.versions import FILE as VERSIONS_FILE
 from sqlext.jobs.versions import FOLDER as VERSIONS
 from sqlext.jobs.versions import version_location, versions_of
 from sqlext.locations import PathOrText
@@ -338,7 +339,8 @@ class QueryHome:
         assert self._lease is not None
         self.fence.check()
         self.clear()
-        # The lease last: until then nobody else may begin here.
+        # What nobody goes on in comes first, and the lease last: until then nobody else may begin here.
+        self._remove_others()
         store = self.location.store
         left = {name.partition("/")[0] for name in self.location.names()} - {lease.FOLDER}
         for name in (*left, _BEFORE):
@@ -346,9 +348,19 @@ class QueryHome:
         self._lease.remove()
         self._lease = None
         store.leave()
-        for name in {VERSIONS, *(name.partition("/")[0] for name in self.folder.names())}:  # those of other versions
-            self.folder.store.remove(name)
-        self.folder.store.leave()
+        if self.version:
+            self.folder.below(VERSIONS).store.leave()
+            self.folder.store.leave()
+
+    def _remove_others(self) -> None:
+        """Remove the other versions: first what they keep, then what says which one is the current one."""
+        if not self.version:  # they lie below the folder of this one
+            return
+        names = [name.split("/") for name in self.folder.names()]
+        parts = {"/".join(name[:2]) if name[0] == VERSIONS else name[0] for name in names}
+        for part in parts - {f"{VERSIONS}/{self.version}", VERSIONS_FILE}:
+            self.folder.store.remove(part)
+        self.folder.store.remove(VERSIONS_FILE)
 
     def _settle(self) -> None:
         """End what ``set_aside`` began, also in a process that died: with what the last run has begun with."""

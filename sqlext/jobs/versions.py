@@ -16,9 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from sqlext.errors import SqlExtError
 from sqlext.stores.location import Location
 
-_FILE = "versions.json"
-#: Below a query's folder: those of its versions.
-FOLDER = "versions"
+#: Below a query's folder: what says which version is current, and the folders of its versions.
+FILE, FOLDER = "versions.json", "versions"
 #: What has begun and is not done: the sink's rows are being replaced, or those of before brought back.
 SWITCHING, RESTORING = "switching", "restoring"
 
@@ -33,6 +32,7 @@ class Versions:
         before: the one that a rollback brings back, None if there is none.
         restored: the version of the sink's table that goes with ``before``, or with ``current`` while switching.
         step: what has begun and is not done; empty if nothing has.
+        deployed: when the current one became so, in nanoseconds since 1970; the same for all of one deployment.
     """
 
     current: str = ""
@@ -40,24 +40,30 @@ class Versions:
     before: str | None = None
     restored: int | None = None
     step: str = ""
+    deployed: int = 0
 
     def switching(self, table_version: int) -> Versions:
         """Return them while the sink's rows are replaced by those of the version beside."""
         return replace(self, before=None, restored=table_version, step=SWITCHING)
 
-    def switched(self, table_version: int | None = None) -> Versions:
+    def switched(self, deployed: int, table_version: int | None = None) -> Versions:
         """Return them when the version beside is the current one.
 
         Args:
+            deployed: see there.
             table_version: that of the sink's table, where its rows were not replaced.
         """
         assert self.beside is not None
         restored = self.restored if table_version is None else table_version
-        return Versions(self.beside, before=self.current, restored=restored)
+        return Versions(self.beside, before=self.current, restored=restored, deployed=deployed)
 
     def restoring(self) -> Versions:
         """Return them while the rows of the version before are brought back."""
         return replace(self, step=RESTORING)
+
+    def given_up(self) -> Versions:
+        """Return them when the version beside is not to become the current one."""
+        return Versions(self.current, deployed=self.deployed)
 
     def rolled_back(self) -> Versions:
         """Return them when the version before is the current one again."""
@@ -67,13 +73,13 @@ class Versions:
 
 def versions_of(folder: Location) -> Versions:
     """Return the versions of the query in a folder."""
-    found = folder.json(_FILE)
+    found = folder.json(FILE)
     return Versions(**found) if found is not None else Versions()
 
 
 def put_versions(folder: Location, versions: Versions) -> None:
     """Keep the versions of the query in a folder, in one step."""
-    folder.put(_FILE, json.dumps(asdict(versions)))
+    folder.put(FILE, json.dumps(asdict(versions)))
 
 
 def version_location(folder: Location, version: str) -> Location:
@@ -97,5 +103,5 @@ def refuse_halfway(folder: Location, name: str) -> None:
         f"query `{name}` is between two versions: a deployment was broken off",
         hint="sqlext deploy --rollback ends it with the old version"
         if step == RESTORING
-        else "sqlext deploy with the new version ends it",
+        else "sqlext deploy with the new version ends it, or sqlext deploy --rollback with the old one",
     )

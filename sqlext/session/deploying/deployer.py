@@ -12,9 +12,10 @@ nobody else may start the query (RUN-083).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.errors import SqlExtError
@@ -23,7 +24,15 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.comparison import DifferenceLimit, RowComparison, compare
 from sqlext.jobs.parts import Place
 from sqlext.jobs.recording import ask_to_stop
-from sqlext.jobs.versions import RESTORING, SWITCHING, put_versions, remove_version, versions_of
+from sqlext.jobs.versions import (
+    RESTORING,
+    SWITCHING,
+    Versions,
+    put_versions,
+    refuse_halfway,
+    remove_version,
+    versions_of,
+)
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier
 from sqlext.session.deploying.beside import ROWS, NewVersions, rows_of, shared_columns
@@ -33,6 +42,7 @@ from sqlext.session.deploying.report import (
     BEGINS_ANEW,
     DIFFERS,
     HELD_BACK,
+    LEFT_ALONE,
     ROLLED_BACK,
     SAME,
     SWITCHED,
@@ -40,7 +50,7 @@ from sqlext.session.deploying.report import (
     Deployment,
 )
 from sqlext.session.places import record_of
-from sqlext.sinks.opening import open_sink
+from sqlext.sinks.opening import open_sink, require_sink
 from sqlext.sinks.replacing import Replacement
 from sqlext_catalog import ddl
 from sqlext_catalog.model import QueryRecord
@@ -108,15 +118,19 @@ class Deployer:
             self._stop(candidate)
         with ExitStack() as held:
             pairs = [_Pair(c, held.enter_context(self.versions.home(c)), version) for c, version in begun]
+            # What has begun to be replaced is ended first, whatever comes of the others.
+            done = {pair.candidate.draft.name: self._ended(pair) for pair in pairs if pair.halfway}
+            pairs = [pair for pair in pairs if pair.candidate.draft.name not in done]
             for pair in pairs:
                 self._catch_up(pair)
             compared = [self._compared(pair, allowed) for pair in pairs]
             if all(query.outcome == SWITCHED for query in compared):
+                deployed = time.time_ns()
                 for pair, query in zip(pairs, compared, strict=True):
-                    self._switch(pair, replaces=query.has_other_rows)
+                    self._switch(pair, deployed, replaces=query.has_other_rows)
             else:
                 compared = [q if q.outcome == DIFFERS else replace(q, outcome=HELD_BACK) for q in compared]
-        done = {query.name: query for query in compared}
+        done |= {query.name: query for query in compared}
         return Deployment(tuple(query or done[name] for name, query in found.items()))
 
     def roll_back(self, candidates: Sequence[Deployable]) -> Deployment:
@@ -125,9 +139,18 @@ class Deployer:
         Raises:
             SqlExtError: RUN-085 there is none; RUN-022 the current one runs; RUN-084 another query uses the table.
         """
-        for candidate in candidates:
+        found = {c.draft.name: versions_of(self.versions.home(c, looks=True).folder) for c in candidates}
+        halfway = {name for name, v in found.items() if v.step}
+        last = max((v.deployed for v in found.values()), default=0)
+        # What was broken off, and else the queries of the last deployment.
+        chosen = halfway or {n for n, v in found.items() if v.before is not None and v.deployed == last}
+        back = [c for c in candidates if c.draft.name in chosen]
+        if not back:
+            self._refuse_rollback(candidates[0])
+        for candidate in back:
             self._require_before(candidate)
-        return Deployment(tuple(self._rolled_back(candidate) for candidate in candidates))
+        done = {c.draft.name: self._rolled_back(c) for c in back}
+        return Deployment(tuple(done.get(c.draft.name) or _left_alone(c) for c in candidates))
 
     # The new version
 
@@ -140,6 +163,8 @@ class Deployer:
         if run is None:
             return DeployedQuery(candidate.draft.name, candidate.table, BEGINS)
         found = candidate.changes_since(run)
+        if not found:
+            refuse_halfway(old.folder, candidate.draft.name)
         ended = run.finished and candidate.end is InputEnd.FINISH
         if ended or not found:
             return DeployedQuery(candidate.draft.name, candidate.table, BEGINS_ANEW if ended else SAME)
@@ -170,8 +195,7 @@ class Deployer:
 
     def _catch_up(self, pair: _Pair) -> None:
         """Let the new version read what the old one has read since; the old one has stopped."""
-        if not pair.halfway:
-            self.versions.advance(pair.candidate, pair.version, ReachedBatch(pair.old, self._last_batch(pair)))
+        self.versions.advance(pair.candidate, pair.version, ReachedBatch(pair.old, self._last_batch(pair)))
 
     def _last_batch(self, pair: _Pair) -> int:
         """Return the last micro-batch of the old version whose rows are in the sink."""
@@ -185,21 +209,23 @@ class Deployer:
             raise pair.candidate.refusal(why, "run it once more as it was, stop it, and then deploy")
         return last + 1 if has else last
 
+    def _ended(self, pair: _Pair) -> DeployedQuery:
+        """End a switch that was broken off; the rows were compared before."""
+        self._switch(pair, time.time_ns(), replaces=True)
+        return _deployed(pair)
+
     def _compared(self, pair: _Pair, allowed: Allowed) -> DeployedQuery:
-        candidate = pair.candidate
-        run = pair.old.run()
-        assert run is not None
-        query = DeployedQuery(
-            candidate.draft.name, candidate.table, SWITCHED, tuple(map(str, candidate.changes_since(run)))
-        )
-        if pair.halfway:  # they were compared before
-            return query
+        candidate, query = pair.candidate, _deployed(pair)
         with self.versions.home(candidate, pair.version) as new:
             comparison, added = self._comparison(self._replacement(candidate, new), new, allowed)
         outcome = SWITCHED if allowed.limit.allows(comparison) else DIFFERS
         query = replace(query, outcome=outcome, comparison=comparison, added=added)
         if outcome == SWITCHED and query.has_other_rows:
             refuse_readers(candidate, self._records)
+            with self.versions.home(candidate, pair.version) as new:
+                # Before anything is replaced: a sink that does not take the rows would leave it half done.
+                found = self._replacement(candidate, new)
+                require_sink(self.versions.spark_session, found.spec, found.context)
         return query
 
     def _comparison(
@@ -215,36 +241,49 @@ class Deployer:
 
     # The switch
 
-    def _switch(self, pair: _Pair, *, replaces: bool) -> None:
+    def _switch(self, pair: _Pair, deployed: int, *, replaces: bool) -> None:
         """Make the new version the current one. Each step may be done again.
 
         Args:
+            deployed: when, the same for all queries of a deployment.
             replaces: whether its rows take the place of those that are there; else these are the same.
         """
-        folder = pair.old.folder
+        folder, spark = pair.old.folder, self.versions.spark_session
+        outdated = versions_of(folder).before  # there is one way back
         with self.versions.home(pair.candidate, pair.version) as new:
+            self._require_still(pair)
             replacement = self._replacement(pair.candidate, new)
-            before = versions_of(folder)
-            if before.before is not None:  # there is one way back
-                remove_version(folder, before.before)
             if replaces:
                 self._replace(pair, new, replacement)
-                after = versions_of(folder).switched()
+                after = versions_of(folder).switched(deployed)
             else:
-                after = before.switched(replacement.version(self.versions.spark_session))
-            run = new.run()
-            assert run is not None
-            record = record_of(pair.candidate.statement, pair.candidate.draft, Place(new, run))
-            self._record(replace(record, status="stopped"))
+                if pair.old.fence.taken_over:
+                    self._shut_out(pair, replacement)
+                after = versions_of(folder).switched(deployed, replacement.version(spark))
+            self._record(pair.candidate, new)
             put_versions(folder, after)
             new.location.store.remove(ROWS)
+        if outdated is not None:
+            remove_version(folder, outdated)
 
     def _replace(self, pair: _Pair, new: QueryHome, replacement: Replacement) -> None:
         spark, folder = self.versions.spark_session, pair.old.folder
         if not pair.halfway:
             put_versions(folder, versions_of(folder).switching(replacement.version(spark)))
-        open_sink(spark, replacement.spec, replacement.context)  # it gets the columns that it lacks
+        self._shut_out(pair, replacement)
+        pair.old.fence.check()
         replacement.replace(_beside(replacement, new).rows(spark), new.last_batch())
+
+    def _shut_out(self, pair: _Pair, replacement: Replacement) -> None:
+        """Open the sink, which gets the columns that it lacks, and lets no commit of a driver through that was away."""
+        context = replace(replacement.context, fence=pair.old.fence)
+        open_sink(self.versions.spark_session, replacement.spec, context)
+
+    def _require_still(self, pair: _Pair) -> None:
+        """Refuse where the old version is another driver's by now, or another deployment has begun."""
+        pair.old.fence.check()
+        if versions_of(pair.old.folder).beside != pair.version:
+            raise pair.candidate.refusal("another deployment of it has begun meanwhile", "deploy it again")
 
     def _replacement(self, candidate: Deployable, new: QueryHome) -> Replacement:
         run = new.run()
@@ -254,43 +293,58 @@ class Deployer:
     # The way back
 
     def _require_before(self, candidate: Deployable) -> None:
-        folder = self.versions.home(candidate, looks=True).folder
-        versions = versions_of(folder)
-        if versions.before is None:
-            name = candidate.draft.name
-            message = f"there is no version of query `{name}` to go back to"
-            hint = "sqlext deploy with the new version ends what was broken off" if versions.step else None
-            raise SqlExtError("RUN-085", message, span=candidate.draft.insert.span, hint=hint)
+        home = self.versions.home(candidate, looks=True)
+        versions = versions_of(home.folder)
+        if versions.step != SWITCHING:
+            before = self.versions.home(candidate, versions.before, looks=True) if versions.before is not None else None
+            if before is None or before.run() is None:
+                self._refuse_rollback(candidate)
         refuse_writers(candidate, self._records)
         refuse_readers(candidate, self._records)
 
+    def _refuse_rollback(self, candidate: Deployable) -> NoReturn:
+        message = f"there is no version of query `{candidate.draft.name}` to go back to"
+        raise SqlExtError("RUN-085", message, span=candidate.draft.insert.span)
+
     def _rolled_back(self, candidate: Deployable) -> DeployedQuery:
-        """Bring back the version before. Each step may be done again."""
-        with self.versions.home(candidate) as new:
-            folder, versions = new.folder, versions_of(new.folder)
-            assert versions.before is not None
-            assert versions.restored is not None
-            with self.versions.home(candidate, versions.before) as old:
-                put_versions(folder, versions.restoring())
-                self._replacement(candidate, new).restore(self.versions.spark_session, versions.restored)
-                put_versions(folder, versions.rolled_back())
-                self._record_again(candidate, old)
-        remove_version(folder, versions.current)
+        """Bring back the version before, or that which was being replaced. Each step may be done again."""
+        with self.versions.home(candidate) as current:
+            folder, versions = current.folder, versions_of(current.folder)
+            if versions.step == SWITCHING:
+                self._restore(candidate, current, versions)
+                put_versions(folder, versions.given_up())
+                self._record_again(candidate, current)
+                gone = versions.beside
+            else:
+                assert versions.before is not None
+                with self.versions.home(candidate, versions.before) as old:
+                    put_versions(folder, versions.restoring())
+                    self._restore(candidate, current, versions)
+                    put_versions(folder, versions.rolled_back())
+                    self._record_again(candidate, old)
+                gone = versions.current
+        assert gone is not None
+        remove_version(folder, gone)
         return DeployedQuery(candidate.draft.name, candidate.table, ROLLED_BACK)
+
+    def _restore(self, candidate: Deployable, current: QueryHome, versions: Versions) -> None:
+        assert versions.restored is not None
+        current.fence.check()
+        self._replacement(candidate, current).restore(self.versions.spark_session, versions.restored)
 
     def _record_again(self, candidate: Deployable, old: QueryHome) -> None:
         """Let the catalog's record say what the version before is; its text is that of the script where they agree."""
         run = old.run()
         assert run is not None
         if not candidate.changes_since(run):
-            record = record_of(candidate.statement, candidate.draft, Place(old, run))
-            self._record(replace(record, status="stopped"))
+            self._record(candidate, old)
             return
-        update = ddl.update_query(
-            candidate.draft.name,
-            lambda r: replace(r, checkpoint=old.checkpoint, fingerprint=digest(run.fingerprint), status="stopped"),
-        )
-        self.catalog.apply(update, f"ROLL BACK QUERY {candidate.draft.name}")
+        fingerprint = digest(run.fingerprint)
+
+        def update(record: QueryRecord) -> QueryRecord:
+            return replace(record, checkpoint=old.checkpoint, fingerprint=fingerprint, status="stopped")
+
+        self._update(candidate, update, "ROLL BACK QUERY")
 
     # The catalog
 
@@ -298,8 +352,36 @@ class Deployer:
     def _records(self) -> Sequence[QueryRecord]:
         return self.catalog.snapshot().queries()
 
-    def _record(self, record: QueryRecord) -> None:
-        self.catalog.apply(ddl.record_query(record), f"DEPLOY QUERY {record.name}")
+    def _record(self, candidate: Deployable, home: QueryHome) -> None:
+        """Let the catalog's record say what the version in a folder is; what else it says stays, as its job."""
+        run = home.run()
+        assert run is not None
+        made = record_of(candidate.statement, candidate.draft, Place(home, run))
+        made = replace(made, status="stopped")
+        if all(r.name != made.name for r in self._records):
+            self.catalog.apply(ddl.record_query(made), f"DEPLOY QUERY {made.name}")
+            return
+
+        def update(record: QueryRecord) -> QueryRecord:
+            return replace(made, details=record.details, started=record.started, watermark=record.watermark)
+
+        self._update(candidate, update, "DEPLOY QUERY")
+
+    def _update(self, candidate: Deployable, update: Callable[[QueryRecord], QueryRecord], operation: str) -> None:
+        name = candidate.draft.name
+        self.catalog.apply(ddl.update_query(name, update), f"{operation} {name}")
+
+
+def _deployed(pair: _Pair) -> DeployedQuery:
+    run = pair.old.run()
+    assert run is not None
+    candidate = pair.candidate
+    changes = tuple(map(str, candidate.changes_since(run)))
+    return DeployedQuery(candidate.draft.name, candidate.table, SWITCHED, changes)
+
+
+def _left_alone(candidate: Deployable) -> DeployedQuery:
+    return DeployedQuery(candidate.draft.name, candidate.table, LEFT_ALONE)
 
 
 def _beside(replacement: Replacement, new: QueryHome) -> Replacement:

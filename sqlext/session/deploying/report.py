@@ -15,6 +15,8 @@ SWITCHED, ROLLED_BACK = "switched", "rolled back"
 DIFFERS, HELD_BACK = "differs", "held back"
 #: There is no old version; there is no new one; the next run reads everything again.
 BEGINS, SAME = "not deployed: it has no version before", "not deployed: it is the same"
+#: It was not in the last deployment.
+LEFT_ALONE = "not rolled back: the last deployment did not change it"
 BEGINS_ANEW = "not deployed: it came to its end, and begins anew"
 
 

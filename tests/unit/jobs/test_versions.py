@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,10 +46,14 @@ def test_a_start_goes_on_in_the_current_version(tmp_path: Path) -> None:
     for looks in (True, False):
         with home(tmp_path, looks=looks) as place, pytest.raises(SqlExtError) as refused:
             plan_runs([Starting(place, PRINTS)], restart_finished=False)
-        assert (refused.value.code, refused.value.hint) == ("RUN-083", "sqlext deploy with the new version ends it")
-    put_versions(folder, versions.switching(7).switched())
+        assert refused.value.code == "RUN-083"
+        assert refused.value.hint == (
+            "sqlext deploy with the new version ends it, or sqlext deploy --rollback with the old one"
+        )
+    assert versions.switching(7).given_up() == Versions()
+    put_versions(folder, versions.switching(7).switched(1))
     assert current() == "new"
-    assert versions_of(folder) == Versions("a1", before="", restored=7)
+    assert versions_of(folder) == Versions("a1", before="", restored=7, deployed=1)
     with home(tmp_path) as place:
         assert place.location.place.endswith("/versions/a1")
         assert parts_of_checkpoint(place.checkpoint, "q") == (f"{tmp_path}/queries", "a1")
@@ -98,3 +105,37 @@ def test_who_comes_from_the_version_before_has_no_lease(tmp_path: Path, monkeypa
     monkeypatch.undo()
     home(tmp_path, version="").close()
     assert query_location(tmp_path, "q", None).place.endswith("/versions/a1")
+
+
+class DiedError(Exception):
+    """A process ends amid its work."""
+
+
+def test_a_drop_that_dies_never_brings_an_older_version_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for steps in itertools.count():
+        root = tmp_path / str(steps)
+        begin(root, "", "old")
+        begin(root, "a1", "new")
+        place = home(root, looks=True).folder
+        put_versions(place, Versions("a1", before=""))
+        dropped = home(root)
+        store, left = type(place.store), steps
+
+        def dies(self: Any, prefix: str, remove: Callable[[Any, str], None] = store.remove) -> None:
+            nonlocal left
+            if not left:
+                raise DiedError
+            left -= 1
+            remove(self, prefix)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "remove", dies)
+            try:
+                dropped.remove()
+            except DiedError:
+                run = begun_run(root, "q", None, {})
+                assert run is None or run.run_id == "new", steps
+            else:
+                break
+        dropped.close()
+    assert steps > 3
