@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from sqlext.analysis.over.aggregations import check_function
 from sqlext.analysis.over.calls import OverCall, Prepared, aliased
 from sqlext.analysis.over.frames import frame_of
+from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import Call
+from sqlext.dialect.ast.expressions import Call, Expr
+from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.over import Framed, RunningOver
 from sqlext.plan.panes import readable
@@ -41,6 +43,7 @@ def bind_running(calls: Sequence[OverCall], rows: Prepared, ttl: int | None) -> 
     together: dict[tuple[Shape, ...], list[OverCall]] = {}
     for call in calls:
         check_function(call.call, rows.scope.mode)
+        _check_default(call.call, rows.scope)
         by = (*call.over.partition_by, call.over.order_by[0].expr)
         together.setdefault(tuple(shape(e, rows.scope) for e in by), []).append(call)
     for same in together.values():
@@ -58,6 +61,19 @@ def bind_running(calls: Sequence[OverCall], rows: Prepared, ttl: int | None) -> 
         )
         rows = rows.with_results(node, results)
     return rows
+
+
+def _check_default(call: Call, scope: Scope) -> None:
+    """Refuse a default of LAG that is not of the type of its values; of integers the width does not matter."""
+    value, default = call.args[0], call.args[2] if call.function == "LAG" and len(call.args) > 2 else None
+    if not isinstance(default, Expr) or not isinstance(value, Expr):
+        return
+    from_, to = infer(default, scope), infer(value, scope)
+    if from_ is None or to is None or can_implicitly_cast(from_, to) or (from_.is_integer and to.is_integer):
+        return
+    text = default.span.one_line
+    message = f"the default of LAG, `{text}`, is {from_}, its values are {to}"
+    raise SqlExtError("OVER-104", message, span=default.span, hint=f"CAST({text} AS {to.flink()})")
 
 
 def _is_now(expr: object) -> bool:

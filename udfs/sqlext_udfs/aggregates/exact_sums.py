@@ -35,12 +35,31 @@ def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) ->
     values = values.astype(np.int64, copy=False)
     if not len(values) or _largest(values) * len(values) * (1 if weights is None else _largest(weights)) < _LIMIT:
         return _added(values if weights is None else values * weights, groups)
-    # Halves of 32 bits cannot leave 64 bits in sum; the high half has the sign.
-    parts = (values & _LOW, values >> _WORD)
-    low, high = (_added(p if weights is None else p * weights, groups) for p in parts)
-    high += low >> _WORD
-    if ((high < -_HALF) | (high >= _HALF)).any():
-        raise _overflow("BIGINT")
+    return joined(*(_added(p if weights is None else p * weights, groups) for p in halves(values)))
+
+
+def halves(values: Ints) -> tuple[Ints, Ints]:
+    """Return the low and the high 32 bits of integers; the high ones have the sign.
+
+    No sum of 2 ** 31 halves leaves 64 bits.
+    """
+    return values & _LOW, values >> _WORD
+
+
+def joined(low: Ints, high: Ints, *, checked: bool = True) -> Ints:
+    """Return sums of integers.
+
+    Args:
+        low: the sums of their low halves.
+        high: those of their high ones.
+        checked: whether one that does not fit 64 bits is an error; else it wraps around.
+
+    Raises:
+        SqlExtError: RUN-035 for such a sum.
+    """
+    high = high + (low >> _WORD)
+    if checked and ((high < -_HALF) | (high >= _HALF)).any():
+        raise sum_does_not_fit("BIGINT")
     return (high << _WORD) + (low & _LOW)
 
 
@@ -72,7 +91,7 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType, weights: Int
     widest = pa.decimal128(_MOST_DIGITS, of.scale)
     made = pa.Array.from_buffers(widest, groups.count, [None, pa.py_buffer(np.ascontiguousarray(pairs))])
     if too_wide.any() or _has_more_digits(pairs, of.precision):
-        raise _overflow(f"DECIMAL({of.precision}, {of.scale})")
+        raise sum_does_not_fit(f"DECIMAL({of.precision}, {of.scale})")
     return made.cast(of)
 
 
@@ -107,5 +126,10 @@ def _at_least(pairs: Ints, least: int) -> Bools:
     return reached
 
 
-def _overflow(name: str) -> SqlExtError:
+def sum_does_not_fit(name: str) -> SqlExtError:
+    """Return the error of a sum.
+
+    Args:
+        name: the type that it does not fit.
+    """
     return SqlExtError("RUN-035", f"a SUM does not fit {name}", hint="CAST the summed value to a wider type")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sqlext_udfs.aggregates.exact_sums import halves, joined, sum_does_not_fit
 from sqlext_udfs.kernel.arrow_numpy import numbers, taken
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.order import ranks
@@ -51,14 +52,24 @@ class RunningRows(RankRows):
         specification: how rows are sorted.
         functions: what is computed.
         types: of the columns that go in.
+        checked: whether a sum of integers that does not fit BIGINT is an error; else it wraps around.
+
+    Raises:
+        SqlExtError: RUN-035, from ``in_range``, for such a sum, and for one of decimals of more than 38 digits.
     """
 
     def __init__(
-        self, specification: RankSpecification, functions: Sequence[RunningCall], types: Sequence[pa.DataType]
+        self,
+        specification: RankSpecification,
+        functions: Sequence[RunningCall],
+        types: Sequence[pa.DataType],
+        *,
+        checked: bool = False,
     ) -> None:
         places = [p for f in functions for p in (f.place, f.default) if p is not None]
         super().__init__(specification, types, places)
         self._functions = functions
+        self._checked = checked
         made = [_result_type(f, types) for f in functions]
         self.output_types = (*self.output_types[:-2], *made, *self.output_types[-2:])
 
@@ -90,7 +101,7 @@ class RunningRows(RankRows):
         if function.name == "COUNT":
             return pa.array(count)
         if function.name == "SUM":
-            return _sum(column, rows.start, end, count > 0)
+            return _sum(column, rows.start, end, count > 0, checked=self._checked)
         return taken(column, _extreme(column, present, rows.start, largest=function.name == "MAX")[end])
 
     def _lag(self, function: RunningCall, columns: Sequence[pa.Array], here: Ints, start: Ints) -> pa.Array:
@@ -108,14 +119,15 @@ def running_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) ->
 
     Args:
         fields: ``keys``, ``out``, ``order``, ``kind`` and ``ttl`` of ``RankSpecification``, and ``functions``, the
-            fields of each ``RunningCall``.
+            fields of each ``RunningCall``, and ``checked`` of ``RunningRows``.
         types: of the columns that go in.
     """
     own = dict(fields)
     functions = [RunningCall(*of) for of in own.pop("functions")]
+    checked = own.pop("checked")
     order = tuple(SortKey(*item) for item in own.pop("order"))
     specification = RankSpecification(**own, order=order, last=ALL)
-    return RankOperator(specification, types, RunningRows(specification, functions, types))
+    return RankOperator(specification, types, RunningRows(specification, functions, types, checked=checked))
 
 
 def _result_type(function: RunningCall, types: Sequence[pa.DataType]) -> pa.DataType:
@@ -129,7 +141,7 @@ def _result_type(function: RunningCall, types: Sequence[pa.DataType]) -> pa.Data
     return pa.float64() if pa.types.is_floating(of) else pa.int64()
 
 
-def _sum(column: pa.Array, start: Ints, end: Ints, present: Bools) -> pa.Array:
+def _sum(column: pa.Array, start: Ints, end: Ints, present: Bools, *, checked: bool) -> pa.Array:
     """Return sums of the rows from the first of the key on; NULL where no value is among them."""
     if pa.types.is_decimal(column.type):
         values = np.array([v or Decimal(0) for v in column.to_pylist()], object)
@@ -137,9 +149,14 @@ def _sum(column: pa.Array, start: Ints, end: Ints, present: Bools) -> pa.Array:
         for value, first in zip(values, start == np.arange(len(start)), strict=True):
             sums.append(value if first else _EXACT.add(sums[-1], value))
         shown = [sums[e] if p else None for e, p in zip(end, present, strict=True)]
+        if any(s is not None and len(s.as_tuple().digits) > _DIGITS for s in shown):
+            raise sum_does_not_fit(f"DECIMAL({_DIGITS}, {column.type.scale})")
         return pa.array(shown, pa.decimal128(_DIGITS, column.type.scale))
-    floating = pa.types.is_floating(column.type)
-    made = _summed(numbers(column).astype(np.float64 if floating else np.int64), start)[end]
+    if pa.types.is_floating(column.type):
+        made = _summed(numbers(column).astype(np.float64), start)[end]
+    else:
+        values = numbers(column).astype(np.int64)
+        made = joined(*(_summed(half, start)[end] for half in halves(values)), checked=checked)
     return pa.array(made, mask=~present)
 
 

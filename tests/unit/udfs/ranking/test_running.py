@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER
 from sqlext_udfs.ranking.running import running_operator
@@ -41,6 +42,7 @@ def run(batches: list[list[tuple[Any, ...]]], values: pa.DataType = LONG, *, cha
         "kind": 4 if changes else None,
         "ttl": None,
         "functions": FUNCTIONS,
+        "checked": True,
     }
     operator = running_operator(fields, types)
     state, left = operator.empty(), Counter[tuple[Any, ...]]()
@@ -114,3 +116,34 @@ def test_rows_that_are_taken_back(batches: list[list[Row]], data: st.DataObject)
 def test_sums_have_their_types(of: pa.DataType) -> None:
     rows = [("a", 1, values_of(of, 2)), ("a", 2, None), ("a", 3, values_of(of, 5)), ("b", 1, None)]
     assert run([[(*r, INSERT) for r in rows]], of) == naive(rows, values_of(of, DEFAULT))
+
+
+def sums(values: list[int], of: pa.DataType = LONG, *, checked: bool = True) -> list[Any]:
+    """Return sums up to each of the values; the last two are equal in ORDER BY."""
+    types = [pa.int64(), of]
+    fields = {"keys": 0, "out": (1,), "order": ((0, False, True),), "kind": None, "ttl": None}
+    fields |= {"functions": (("SUM", 1, False, 1, None),), "checked": checked}
+    operator = running_operator(fields, types)
+    order = [*range(len(values) - 1), len(values) - 2]
+    arrays = [pa.array(order, pa.int64()), pa.array([values_of(of, v) for v in values], of)]
+    step = operator.step(operator.empty(), operator.partial(pa.table(arrays, ["c0", "c1"])), Clock())
+    made: list[Any] = step.out.column(1).to_pylist()
+    return made
+
+
+def test_a_sum_that_does_not_fit_is_an_error_or_wraps() -> None:
+    most = 2**63 - 1
+    assert sums([most, -most - 1, 5, 0]) == [most, -1, 4, 4]
+    assert sums([most, 1, 5, 0], checked=False) == [most, -most - 1, -most + 4, -most + 4]
+    # Of rows that are equal in ORDER BY none has the sum that does not fit.
+    assert sums([most, 1, -1]) == [most, most, most]
+    with pytest.raises(SqlExtError, match="RUN-035"):
+        sums([most, 1, 5, 0])
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_sum_of_decimals_has_38_digits(checked: bool) -> None:
+    of, most = pa.decimal128(38, 0), 10**38 - 1
+    assert sums([most, -1, 1], of, checked=checked) == [most, most, most]
+    with pytest.raises(SqlExtError, match="RUN-035"):
+        sums([most, 1, 5], of, checked=checked)
