@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
 COLUMNS = ("query", "table", "replay", "rows", "before")
+#: What each dead letter must say of itself.
+_KNOWN = (LETTER, "query_name", "source")
 _DECODE = "decode"
 _ROW, _CORRUPT = "__row", "__corrupt"
 
@@ -75,14 +77,22 @@ class Replaying:
         return Result(COLUMNS, lines, notices=list(_waiting(found)))
 
     def _targets(self, letters: Sequence[Row]) -> Iterator[_Target]:
-        unnamed = sum(row[LETTER] is None for row in letters)
-        if unnamed:
-            raise self._refused(
-                f"{counted(unnamed, 'dead letter')} without a name", f"ask for those with one: {LETTER} IS NOT NULL"
-            )
+        self.require_known(letters)
         for query, source in sorted({(row["query_name"], row["source"]) for row in letters}):
             own = [row for row in letters if (row["query_name"], row["source"]) == (query, source)]
             yield self._target(query, source, own)
+
+    def require_known(self, letters: Sequence[Row]) -> None:
+        """Refuse dead letters that do not say which they are, or which query met them, and in which table.
+
+        Raises:
+            SqlExtError: RUN-086.
+        """
+        for column in _KNOWN:
+            unknown = sum(row[column] is None for row in letters)
+            if unknown:
+                why = f"{counted(unknown, 'dead letter')} without `{column}`"
+                raise self._refused(why, f"ask for those with one: {column} IS NOT NULL")
 
     def _target(self, query: str, source: str, letters: Sequence[Row]) -> _Target:
         whose = f"those of query `{query}` from `{source}`"

@@ -98,17 +98,20 @@ def own_session(spark: SparkSession) -> SparkSession:
 def session_with(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
     """Give a session on the same Spark that has some settings; ``spark`` has its own again afterwards."""
     own = own_session(spark)
-    before = {name: spark.conf.get(name, None) for name in settings} if own is spark else {}
-    for name, value in settings.items():
-        own.conf.set(name, value)
+    before: dict[str, str | None] = {}
     try:
+        for name, value in settings.items():
+            kept = spark.conf.get(name, None) if own is spark else None
+            own.conf.set(name, value)
+            if own is spark:
+                before[name] = kept
         yield own
     finally:
-        for name, kept in before.items():
-            if kept is None:
+        for name, old in before.items():
+            if old is None:
                 spark.conf.unset(name)
             else:
-                spark.conf.set(name, kept)
+                spark.conf.set(name, old)
 
 
 def settled(frame: DataFrame) -> DataFrame:

@@ -80,6 +80,19 @@ def spark_count(name: str) -> SparkCount | None:
     return None if count is None else SparkCount.of(count)
 
 
+#: Spark's functions that give several rows or columns for one row.
+_GENERATORS = frozenset(
+    "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack variant_explode "
+    "variant_explode_outer".split()
+)
+
+
+def gives_rows(name: str) -> bool:
+    """Whether a function gives rows, and no value: Flink's that stand in FROM, Spark's generators."""
+    found = find(name.upper())
+    return found.kind == "table" if found is not None else name.lower() in _GENERATORS
+
+
 #: Functions of Spark's grammar that it does not list.
 _SPARK_WORDS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF"})
 

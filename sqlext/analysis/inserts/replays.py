@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from sqlext.analysis import functions
 from sqlext.analysis.inserts.binding import stores_in_spark
 from sqlext.analysis.inserts.sides import letters_of
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast import expressions as e
@@ -115,13 +117,10 @@ def bind_replay(statement: Replay, env: Environment) -> BoundReplay:
 
     Raises:
         SqlExtError: NAME-002 if there is no such table, DDL-044 if it does not tell one dead letter from another,
-            DDL-045 for a cause whose rows cannot come back, NAME-006 for a column that is set twice.
+            or is a view, DDL-045 for a cause whose rows cannot come back, DDL-046 for a SET that is not computed of
+            one row, NAME-006 for a column that is set twice.
     """
-    found = env.catalog.lookup(statement.name)
-    if not isinstance(found, Table):
-        hint = did_you_mean(statement.name[-1], env.catalog.candidates())
-        message = f"there is no table `{'.'.join(statement.name)}`"
-        raise SqlExtError("NAME-002", message, span=statement.name_span, hint=hint)
+    found = _letters(statement, env)
     missing = [name for name in NEEDED if all(c.name != name for c in found.columns)]
     if missing:
         raise SqlExtError(
@@ -132,7 +131,7 @@ def bind_replay(statement: Replay, env: Environment) -> BoundReplay:
             hint=f"declare {', '.join(f'{name} STRING' for name in missing)} in a table for '{DEAD_LETTERS}', before "
             "the query starts",
         )
-    for cause, span in _asked_for(statement.where):
+    for cause, span in _asked_for(statement.where, "cause"):
         if cause in _NO_ROWS:
             raise SqlExtError(
                 "DDL-045",
@@ -141,10 +140,55 @@ def bind_replay(statement: Replay, env: Environment) -> BoundReplay:
                 hint="INSERT such a row into the sink itself" if cause == "sink" else "ask for other causes",
             )
     _refuse_twice(statement)
+    for change in statement.changes:
+        _refuse_many_rows(change.value, env)
     # What there is now, whole; a row that cannot be used is no new dead letter.
     settings = env.settings.without(DEAD_LETTERS).with_value("execution.runtime-mode", "batch")
     plan = QueryBinder(replace(env, settings=settings)).bind_whole(statement.letters)
     return BoundReplay(statement, found, plan)
+
+
+def _letters(statement: Replay, env: Environment) -> Table:
+    found = env.catalog.lookup(statement.name)
+    if isinstance(found, Table):
+        return found
+    name = ".".join(statement.name)
+    if found is not None:
+        of_view = "REPLAY the table below it; WHERE chooses among its rows"
+        message = f"`{name}` is a view: dead letters are fed back from their table"
+        raise SqlExtError("DDL-044", message, span=statement.name_span, hint=of_view)
+    hint = did_you_mean(statement.name[-1], env.catalog.candidates())
+    raise SqlExtError("NAME-002", f"there is no table `{name}`", span=statement.name_span, hint=hint)
+
+
+def _refuse_many_rows(value: e.Expr, env: Environment) -> None:
+    """Refuse an expression of SET that is not computed of the one row alone."""
+    for node in value.walk():
+        found = _of_many_rows(node, env)
+        if found is not None:
+            message = f"SET of a REPLAY is computed of one row, and {found}"
+            hint = "compute the value before, and write it as a literal"
+            raise SqlExtError("DDL-046", message, span=node.span, hint=hint)
+
+
+def _of_many_rows(node: e.Node, env: Environment) -> str | None:
+    """Return what an expression is that takes or gives many rows, None for another one."""
+    if isinstance(node, (e.ScalarQuery, e.Exists, e.InQuery, e.QueryComparison)):
+        return "a sub-query reads others"
+    if not isinstance(node, e.Call):
+        return None
+    if node.over is not None:
+        return f"{node.name} OVER is of many"
+    if is_aggregate(node, env.mode) or env.functions.find("aggregate", node.name) is not None:
+        return f"{node.name} is of many"
+    return f"{node.name} gives many" if functions.gives_rows(node.name) else None
+
+
+def source_asked_for(statement: Replay, env: Environment) -> Table | None:
+    """Return the table that all dead letters come from that a REPLAY asks for; None where WHERE does not name one."""
+    names = {name for name, _ in _asked_for(statement.where, "source")}
+    found = env.catalog.lookup(tuple(next(iter(names)).split("."))) if len(names) == 1 else None
+    return found if isinstance(found, Table) and found.name.plain in names else None
 
 
 def _refuse_twice(statement: Replay) -> None:
@@ -155,19 +199,22 @@ def _refuse_twice(statement: Replay) -> None:
             raise SqlExtError("NAME-006", message, span=change.column_span, hint="set each column once")
 
 
-def _asked_for(where: e.Expr | None) -> Iterator[tuple[str, Span]]:
-    """Yield the causes that a condition asks for by name, with their places."""
+def _asked_for(where: e.Expr | None, name: str) -> Iterator[tuple[str, Span]]:
+    """Yield the values that a condition asks for in a column, with their places."""
     match where:
         case e.Binary(op="AND"):
-            yield from _asked_for(where.left)
-            yield from _asked_for(where.right)
+            yield from _asked_for(where.left, name)
+            yield from _asked_for(where.right, name)
         case e.Paren():
-            yield from _asked_for(where.operand)
-        case e.Binary(op="=", left=e.ColumnRef() as column, right=e.Literal(kind="STRING") as value):
-            if column.parts[-1] == "cause":
+            yield from _asked_for(where.operand, name)
+        case (
+            e.Binary(op="=", left=e.ColumnRef() as column, right=e.Literal(kind="STRING") as value)
+            | e.Binary(op="=", left=e.Literal(kind="STRING") as value, right=e.ColumnRef() as column)
+        ):
+            if column.parts[-1] == name:
                 yield value.value, value.span
         case e.InList(operand=e.ColumnRef() as column, negated=False):
-            for item in where.items if column.parts[-1] == "cause" else ():
+            for item in where.items if column.parts[-1] == name else ():
                 if isinstance(item, e.Literal):
                     yield item.value, item.span
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from sqlext.analysis.inserts.bound import BoundInsert
-from sqlext.analysis.inserts.replays import BoundReplay, check_changes, comes_back
+from sqlext.analysis.inserts.replays import BoundReplay, check_changes, comes_back, source_asked_for
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
@@ -174,10 +174,11 @@ class DryRun:
         return Result()
 
     def replay(self, replay: BoundReplay, env: Environment) -> Result:
-        """Check the SET of a REPLAY, where the queries before it tell which table the rows are of."""
+        """Check the SET of a REPLAY, where WHERE or the queries before it tell which table the rows are of."""
         plans = [c.insert.plan for c in self.compiled if c.insert is not None]
         back = [b for plan in plans for b in comes_back(plan) if b.letters.name == replay.letters.name]
-        tables = {b.table.name: b.table for b in back}
+        asked = source_asked_for(replay.statement, env)
+        tables = {b.table.name: b.table for b in back} if asked is None else {asked.name: asked}
         for table in tables.values() if len(tables) == 1 else ():
             check_changes(replay.statement, table, replay.letters, env)
         return Result()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import Row
 
+from sqlext.analysis.inserts.replays import bind_replay
 from sqlext.dialect.ast.statements import Replay
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
@@ -12,6 +14,7 @@ from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.side_rows import fed_back
 from sqlext.session.offline.compilation import compile_source, new_state
+from sqlext.session.replaying import Replaying
 from sqlext.source import SourceText
 
 from .conftest import Analysis
@@ -19,6 +22,7 @@ from .conftest import Analysis
 TABLES = """
 CREATE TABLE letters (letter STRING, query_name STRING, cause STRING, source STRING, text STRING)
 WITH ('connector' = 'delta', 'path' = '/letters');
+CREATE VIEW seen AS SELECT * FROM letters WHERE cause = 'late';
 CREATE TABLE unnamed (query_name STRING, cause STRING, source STRING) WITH ('connector' = 'delta', 'path' = '/unnamed');
 CREATE TABLE t (v INT, s STRING, w AS UPPER(s), ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH
 ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
@@ -30,7 +34,8 @@ SET 'sqlext.dead-letters.table' = 'letters';
 BY_ROW = "INSERT INTO ints SELECT CAST(s AS INT) FROM t"
 WINDOWED = """INSERT INTO counts SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 GROUP BY window_start, window_end"""
-T = "replays into default_catalog.default_database.t"
+NAME = "default_catalog.default_database.t"
+T = f"replays into {NAME}"
 
 
 @pytest.fixture
@@ -74,6 +79,24 @@ def test_where_and_set_in_any_order() -> None:
         ("REPLAY letters WHERE colour = 1", "NAME-003", "colour", "colour"),
         ("REPLAY letters WHERE text LIKE '1' AND cause = 'sink'", "DDL-045", "'sink'", "behind all its steps"),
         ("REPLAY letters WHERE (cause IN ('late', 'replayed'))", "DDL-045", "'replayed'", "it was fed back"),
+        ("REPLAY letters WHERE 'sink' = cause", "DDL-045", "'sink'", "behind all its steps"),
+        ("REPLAY seen", "DDL-044", "seen", "`seen` is a view"),
+        ("REPLAY letters SET v = 1 + MAX(v)", "DDL-046", "MAX(v)", "MAX is of many"),
+        (
+            "REPLAY letters SET v = SUM(v) OVER (ORDER BY v)",
+            "DDL-046",
+            "SUM(v) OVER (ORDER BY v)",
+            "SUM OVER is of many",
+        ),
+        ("REPLAY letters SET v = explode(array(1, 2))", "DDL-046", "explode(array(1, 2))", "explode gives many"),
+        (
+            "REPLAY letters SET v = (SELECT MAX(v) FROM t)",
+            "DDL-046",
+            "(SELECT MAX(v) FROM t)",
+            "a sub-query reads others",
+        ),
+        ("REPLAY letters SET s = IF(v IN (SELECT v FROM t), 'a', s)", "DDL-046", "v IN (SELECT v FROM t)", "sub-query"),
+        (f"REPLAY letters WHERE source = '{NAME}' SET colour = 1", "NAME-003", "colour", "have no column `colour`"),
         ("REPLAY letters SET v = 1, v = 2", "NAME-006", "v", "set twice"),
     ],
 )
@@ -150,6 +173,20 @@ def test_late_rows_alone_come_back_and_say_so(tables: Analysis) -> None:
 def test_a_table_without_names_takes_nothing_back(tables: Analysis) -> None:
     tables.run("SET 'sqlext.dead-letters.table' = 'unnamed';")
     assert script(tables, BY_ROW).replays == ()
+
+
+def test_a_letter_that_does_not_say_whose_it_is(tables: Analysis) -> None:
+    env = tables.interpreter.environment()
+    (statement,) = parse_script(SourceText.of("REPLAY letters;"), "spark")
+    assert isinstance(statement, Replay)
+    replaying = Replaying(bind_replay(statement, env), env, tables.handler.state)
+    known = {"letter": "a", "query_name": "q", "source": "t"}
+    replaying.require_known([Row(**known)])
+    for column in known:
+        with pytest.raises(SqlExtError) as refused:
+            replaying.require_known([Row(**known), Row(**{**known, column: None})])
+        assert (refused.value.code, refused.value.hint) == ("RUN-086", f"ask for those with one: {column} IS NOT NULL")
+        assert f"1 dead letter without `{column}`" in refused.value.message
 
 
 def test_a_script_of_it_compiles() -> None:

@@ -29,6 +29,8 @@ class Conf(dict[str, str]):
     """The settings of a session, as Spark has them."""
 
     def set(self, name: str, value: str) -> None:
+        if name == "static":
+            raise ValueError(name)
         self[name] = value
 
     def unset(self, name: str) -> None:
@@ -44,4 +46,7 @@ def test_settings_that_are_borrowed_are_given_back(monkeypatch: pytest.MonkeyPat
     with session_with(client, {"kept": "within", "new": "within"}) as own:
         assert own is client
         assert conf == {"kept": "within", "new": "within"}
+    assert conf == {"kept": "before"}
+    with pytest.raises(ValueError, match="static"), session_with(client, {"kept": "within", "static": "1"}):
+        pass
     assert conf == {"kept": "before"}

@@ -69,8 +69,10 @@ class FinalStateSink(Sink):
             with session_with(spark, self._settings) as own:
                 # Where Spark gives no session of our own, nobody else's view is replaced.
                 view = f"sqlext_changes_{uuid.uuid4().hex}"
-                self.target.write(self._rows(own, view), 0)
-                own.catalog.dropTempView(view)
+                try:
+                    self.target.write(self._rows(own, view), 0)
+                finally:
+                    own.catalog.dropTempView(view)
         self.target.finish(spark)
 
     @property
