@@ -17,7 +17,7 @@ _SHORTEST, _LONGEST = 28 * _DAY, 31 * _DAY
 
 
 def calendar_windows(kind: WindowKind, arguments: Mapping[str, Node], wall_clock: str | None) -> WindowSpec | None:
-    """Return the windows of a call whose size is a number of months, None for one with another size.
+    """Return the windows of a call whose size is a number of months, None for one of fixed lengths.
 
     Args:
         kind: TUMBLE, HOP or CUMULATE.
@@ -29,6 +29,7 @@ def calendar_windows(kind: WindowKind, arguments: Mapping[str, Node], wall_clock
     """
     size = _months(arguments.get("SIZE"))
     if size is None:
+        _refuse_half(kind, arguments)
         return None
     if size <= 0:
         raise _wrong(arguments["SIZE"], f"SIZE of {kind.value} must be longer than zero", "write INTERVAL '1' MONTH")
@@ -39,6 +40,16 @@ def calendar_windows(kind: WindowKind, arguments: Mapping[str, Node], wall_clock
         slide, step = _slide(kind, arguments, size)
     of = Months(size, slide, months % (slide if kind is WindowKind.HOP else size))
     return WindowSpec(kind, size * _LONGEST, step or slide * _SHORTEST, offset, wall_clock, months=of)
+
+
+def _refuse_half(kind: WindowKind, arguments: Mapping[str, Node]) -> None:
+    """Refuse a slide or a step of months where the size has a fixed length."""
+    size = arguments["SIZE"]
+    fixed = isinstance(size, Expr) and interval_millis(size) is not None
+    for name in ("SLIDE", "STEP"):
+        if fixed and _months(arguments.get(name)) is not None:
+            message = f"{name} of {kind.value} is a number of months, so SIZE must be one too"
+            raise _wrong(size, message, "write INTERVAL '1' MONTH")
 
 
 def _slide(kind: WindowKind, arguments: Mapping[str, Node], size: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import windowed_changes
 from sqlext.analysis.relations.extended import extended
-from sqlext.analysis.types.literals import interval_millis
+from sqlext.analysis.types.literals import interval_millis, interval_months
 from sqlext.analysis.windows.sessions import GAP, is_row_gap, with_gap
 from sqlext.analysis.windows.table_functions import assign_windows, over_time, wall_clock_of
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
@@ -143,6 +143,14 @@ def _spec(call: Call, wall_clock: str | None) -> WindowSpec:
 
 
 def _millis(arg: Node, call: Call) -> int:
+    if call.function != "SESSION" and isinstance(arg, Expr) and interval_months(arg) is not None:
+        raise SqlExtError(
+            "WINDOW-002",
+            f"GROUP BY {call.function} takes lengths of time, and no months",
+            span=arg.span,
+            hint=f"months go in FROM: FROM TABLE({call.function}(TABLE t, DESCRIPTOR(ts), ...)), "
+            "with GROUP BY window_start, window_end",
+        )
     millis = interval_millis(arg) if isinstance(arg, Expr) else None
     if millis is None or millis <= 0:
         raise SqlExtError(

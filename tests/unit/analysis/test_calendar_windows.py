@@ -16,7 +16,9 @@ BROKEN = {
     "TUMBLE|INTERVAL '1' MONTH, INTERVAL '1' MONTH": ("WINDOW-005", "INTERVAL '1' MONTH"),
     "TUMBLE|INTERVAL '1' MONTH, INTERVAL '28' DAY": ("WINDOW-005", "INTERVAL '28' DAY"),
     "HOP|INTERVAL '1' DAY, INTERVAL '1' MONTH": ("WINDOW-005", "INTERVAL '1' DAY"),
-    "HOP|INTERVAL '1' MONTH, INTERVAL '30' DAY": ("WINDOW-002", "INTERVAL '1' MONTH"),
+    "HOP|INTERVAL '1' MONTH, INTERVAL '30' DAY": ("WINDOW-005", "INTERVAL '30' DAY"),
+    "HOP|INTERVAL '1' MONTH, '30'": ("WINDOW-003", "'30'"),
+    "CUMULATE|INTERVAL '1' MONTH, INTERVAL '30' DAY": ("WINDOW-005", "INTERVAL '30' DAY"),
     "HOP|INTERVAL '2' MONTH, INTERVAL '3' MONTH": ("WINDOW-005", "INTERVAL '2' MONTH"),
     "CUMULATE|INTERVAL '7' DAY, INTERVAL '1' MONTH": ("WINDOW-005", "INTERVAL '7' DAY"),
     "CUMULATE|INTERVAL '5' MONTH, INTERVAL '1' YEAR": ("WINDOW-005", "INTERVAL '5' MONTH"),
@@ -49,7 +51,10 @@ def test_what_goes_by_no_calendar() -> None:
     filled = refused(f"SELECT SUM(v) AS s FROM {MONTHS} {GROUPED} EMIT AFTER WATERMARK FILL FOR INTERVAL '90' DAY;")
     assert filled.code in ("EMIT-119", "PARSE-002"), filled.render()
     # Flink refuses months in GROUP BY TUMBLE too.
-    assert refused("SELECT COUNT(*) FROM ev GROUP BY TUMBLE(ts, INTERVAL '1' MONTH);").code == "WINDOW-002"
+    for call in ("TUMBLE(ts, INTERVAL '1' MONTH)", "HOP(ts, INTERVAL '1' DAY, INTERVAL '1' MONTH)"):
+        of_group = refused(f"SELECT COUNT(*) FROM ev GROUP BY {call};")
+        assert (of_group.code, of_group.span.text if of_group.span else None) == ("WINDOW-002", "INTERVAL '1' MONTH")
+        assert f"FROM TABLE({call.partition('(')[0]}(TABLE t" in (of_group.hint or "")
 
 
 def ms(text: str) -> int:
