@@ -163,7 +163,9 @@ def interval_months(expr: Expr) -> int | None:
             return int(value) * _UNIT_MONTHS[_unit(expr.unit)]
         sign = -1 if value.startswith("-") else 1
         years, months = value.lstrip("+-").split("-")
-        return sign * (int(years) * 12 + int(months))
+        if int(months) >= _UNIT_MONTHS["YEAR"]:
+            raise ValueError(value)
+        return sign * (int(years) * _UNIT_MONTHS["YEAR"] + int(months))
     except ValueError:
         hint = "write INTERVAL '3' MONTH, or INTERVAL '1-6' YEAR TO MONTH"
         raise SqlExtError("WINDOW-003", f"'{expr.value}' is no interval of months", span=expr.span, hint=hint) from None

@@ -116,6 +116,7 @@ def test_the_frame_of_lag_is_its_offset(flink: Analysis) -> None:
         ("SUM(amount) OVER (ORDER BY amount ROWS 2 PRECEDING)", "TIME-001", "amount ROWS", "`amount` is INT"),
         ("SUM(DISTINCT amount) OVER (ORDER BY amount + 1)", "TIME-001", "amount + 1", "`amount + 1` is INT"),
         ("LAG(amount, amount) OVER (ORDER BY amount)", "OVER-104", "amount) OVER", "LAG goes back by a number of rows"),
+        ("LAG(amount, 1, 'x') OVER (ORDER BY amount)", "OVER-104", "'x'", "`'x'`, is CHAR(1) NOT NULL"),
         ("LAG(amount) OVER (ORDER BY ts ROWS 1 PRECEDING)", "OVER-110", "ROWS 1", "LAG has no ROWS"),
         ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING)", "OVER-111", "2 F", "2 FOLLOWING"),
         ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)", "OVER-111", "1 P", "1 PRECEDING"),
@@ -155,6 +156,13 @@ def test_an_order_that_is_no_time_makes_an_updating_result(
     plan = flink.plan(f"SELECT {items} FROM {below}")
     (running,) = (n for n in walk(plan) if isinstance(n, RunningOver))
     assert (len(running.functions), plan.changelog, running.bound) == (functions, True, "")
+
+
+def test_an_average_of_decimals_divides_the_sum_that_spark_has(spark_mode: Analysis) -> None:
+    compiled = spark_mode.run(
+        "SELECT AVG(d) OVER (ORDER BY d) FROM (SELECT CAST(amount AS DECIMAL(10, 2)) AS d FROM clicks)"
+    )
+    assert "AS DECIMAL(20, 2)) / nullif(" in str(compiled)
 
 
 def test_both_orders_in_one_select(flink: Analysis) -> None:
