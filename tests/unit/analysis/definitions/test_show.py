@@ -99,5 +99,5 @@ def test_queries(shop: Definitions) -> None:
     record = QueryRecord("q", "INSERT ...", ("a", "b"), "c", "/cp", "f", "running", 1000, 5)
     shop.catalog.apply(ddl.record_query(record), "INSERT")
     started, watermark = datetime(1970, 1, 1, 0, 0, 0, 5000), datetime(1970, 1, 1, 0, 0, 1)
-    assert shop.run("SHOW QUERIES") == [("q", "running", "a, b", "c", watermark, started)]
+    assert shop.run("SHOW QUERIES") == [("q", "running", "a, b", "c", watermark, started, 0)]
     assert shop.run("SHOW JOBS") == [("q", "q", "RUNNING", started)]
