@@ -9,8 +9,8 @@ from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")
-#: Those that are not true of a value and itself.
-_STRICT = ("<>", "!=", "<", ">")
+#: Those that are not true of a value and itself. NaN differs from itself in Flink, so ``<>`` may be meant.
+_STRICT = ("<", ">")
 #: What tells NULL where an operator is written.
 _TESTS = {"=": "IS NULL", "<>": "IS NOT NULL", "!=": "IS NOT NULL"}
 

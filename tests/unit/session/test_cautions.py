@@ -160,7 +160,7 @@ def test_a_secret_within_a_url_and_one_from_a_variable(tmp_path: Path) -> None:
         ("v BETWEEN 1 AND NULL", "v IS NULL"),
         ("v BETWEEN 5 AND -1", "BETWEEN -1 AND 5"),
         ("k NOT LIKE NULL", "k IS NOT NULL"),
-        ("t.v <> t.v", "compare it with another one"),
+        ("t.v < t.v", "compare it with another one"),
     ],
 )
 def test_comparisons_that_are_never_true(condition: str, hint: str) -> None:
