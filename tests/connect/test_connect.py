@@ -161,6 +161,7 @@ def test_a_server_without_sqlext(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert isinstance(told, list), told
     at_once, code, message, hint = told
     assert at_once == [["a", 2], ["b", 4]]
+    answered({"code": code, "message": message, "hint": hint})
     assert code == "ENV-018"
     assert message.startswith("a Python that Spark started has no module `sqlext")
     assert "where the driver or the server of Spark runs" in hint

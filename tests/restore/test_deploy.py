@@ -6,14 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
 
 from sqlext import Session, SqlExtError
 from sqlext.jobs.versions import Versions, put_versions, versions_of
 from sqlext.session.deploying import deployer
 from sqlext.session.deploying.report import SAME, Deployment
 from sqlext.stores.location import Location
-from tests.kafka_broker import make_topic
 from tests.workspace import Workspace
 
 HEAD = """SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = 'q'; SET 'sqlext.source' = '{}';
@@ -183,29 +181,20 @@ def test_a_materialized_view(workspace: Workspace) -> None:
     assert [str(row) for row in found.comparison.shown] == ["missing  k=a, n=1"]
     assert rows() == [("b", 5)]
     # The catalog has the new text: it goes on by its name alone.
-    workspace.run("SET 'sqlext.bounded' = 'catch-up'; ALTER MATERIALIZED VIEW totals RESUME;")
+    workspace.run("SET 'sqlext.bounded' = 'catch-up'; ALTER MATERIALIZED TABLE totals RESUME;")
     assert rows() == [("a", 7), ("b", 5)]
 
 
 DELTA = "'connector' = 'delta', 'path' = '${IN}/rows'"
-KAFKA = (
-    "'connector' = 'kafka', 'topic' = 'deployed', 'properties.bootstrap.servers' = '{}',"
-    " 'scan.startup.mode' = 'earliest-offset', 'format' = 'csv'"
-)
 #: Who reads which table.
-SOURCES = {"delta": ("spark", DELTA), "delta by Arrow": ("arrow", DELTA), "kafka": ("auto", KAFKA)}
+SOURCES = {"delta": ("spark", DELTA), "delta by Arrow": ("arrow", DELTA)}
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("kind", SOURCES)
-def test_sources(workspace: Workspace, kind: str, request: pytest.FixtureRequest) -> None:
+def test_sources(workspace: Workspace, kind: str) -> None:
     """The new version reads from the beginning, and from there on no row twice; of a set one query is changed."""
     reader, options = SOURCES[kind]
-    if kind == "kafka":
-        broker = request.getfixturevalue("broker")
-        make_topic(broker, "deployed", 2)
-        options = options.format(broker)
-        producer = Producer({"bootstrap.servers": broker})
     head = f"""SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = 'q'; SET 'sqlext.source' = '{reader}';
 CREATE TABLE events (k STRING, v BIGINT) WITH ({options});
 {SINK}{SINK.replace("counts", "others")}
@@ -215,13 +204,8 @@ CREATE TABLE events (k STRING, v BIGINT) WITH ({options});
     old, same, new = (head + both.format(text) for text in ("v", "v + 0", "v * 2"))
 
     def put(*values: int) -> None:
-        if kind == "kafka":
-            for value in values:
-                producer.produce("deployed", f"a,{value}", partition=value % 2)
-            assert producer.flush(30) == 0
-        else:
-            rows = workspace.spark.createDataFrame([("a", v) for v in values], "k STRING, v BIGINT")
-            rows.write.format("delta").mode("append").save(f"{workspace.variables['IN']}/rows")
+        rows = workspace.spark.createDataFrame([("a", v) for v in values], "k STRING, v BIGINT")
+        rows.write.format("delta").mode("append").save(f"{workspace.variables['IN']}/rows")
 
     put(1, 2)
     workspace.run(old)
