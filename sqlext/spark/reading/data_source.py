@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from pyspark import cloudpickle
+from pyspark.errors import AnalysisException
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
@@ -54,11 +55,20 @@ class ArrowInput:
 
 def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False) -> DataFrame:
     """Return a source as a streaming DataFrame, or all that it has when it is read as a static one."""
-    spark.dataSource.register(ArrowSource)
+    _register(spark)
     dumps: Callable[[object], bytes] = cloudpickle.dumps
     packed = base64.b64encode(dumps(replace(source, work=_Sealed(dumps(source.work))))).decode("ascii")
     read = spark.read if at_once else spark.readStream
     return read.format(FORMAT).option(_INPUT, packed).option(_COLUMNS, source.schema).load()
+
+
+def _register(spark: SparkSession) -> None:
+    try:
+        spark.dataSource.register(ArrowSource)
+    except AnalysisException as error:
+        # A session looks by itself for the sources that its Python knows. Where it has met ours, it takes no second.
+        if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
+            raise
 
 
 @dataclass(frozen=True)
