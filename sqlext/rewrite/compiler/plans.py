@@ -13,7 +13,7 @@ from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Begun, Readers, wanted_buckets
-from sqlext.rewrite.script.model import OperatorView, SparkScript
+from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.side_rows import unless_late
 
 
@@ -59,14 +59,12 @@ def script_of(
         renderer, relation = rendered(at_once=False)
         # The reasons of the first try are those that kept the query from being one batch.
         renderer.read_by_spark |= {t: why for t, why in reasons.items() if t in renderer.read_by_spark}
-    if plan.streaming and not renderer.at_once and any(isinstance(step, OperatorView) for step in renderer.steps):
-        require(STATE)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = plan.carries_late
     selected = [named(unless_late(text) if late else text, name) for text, name in final]
     # Behind the visible columns, in the order of ``PlanNode.hidden``, as ``SparkScript.query`` says.
     selected += [identifier(name) for name in plan.hidden]
-    return SparkScript(
+    script = SparkScript(
         tuple(renderer.sources),
         tuple(renderer.steps),
         f"SELECT {', '.join(selected)} FROM {relation}",
@@ -83,3 +81,6 @@ def script_of(
         local=local,
         buckets=(begun.buckets if begun is not None else None) or wanted_buckets(env.settings),
     )
+    if script.keeps_state:
+        require(STATE)
+    return script
