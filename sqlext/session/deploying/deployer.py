@@ -140,10 +140,11 @@ class Deployer:
             SqlExtError: RUN-085 there is none; RUN-022 the current one runs; RUN-084 another query uses the table.
         """
         found = {c.draft.name: versions_of(self.versions.home(c, looks=True).folder) for c in candidates}
-        halfway = {name for name, v in found.items() if v.step}
+        steps = {v.step for v in found.values()} - {""}
         last = max((v.deployed for v in found.values()), default=0)
-        # What was broken off, and else the queries of the last deployment.
-        chosen = halfway or {n for n, v in found.items() if v.before is not None and v.deployed == last}
+        # A deployment that was broken off is given up alone; a rollback that was is ended with all of its queries.
+        whole = SWITCHING not in steps
+        chosen = {n for n, v in found.items() if v.step or (whole and v.before is not None and v.deployed == last)}
         back = [c for c in candidates if c.draft.name in chosen]
         if not back:
             self._refuse_rollback(candidates[0])
