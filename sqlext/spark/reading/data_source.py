@@ -63,12 +63,25 @@ def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False
 
 
 def _register(spark: SparkSession) -> None:
+    """Make the format known to a session.
+
+    Spark looks whether a name is taken in the session that is active in its thread, which may be another one that has
+    our format. So a refusal says something of this session only once this session is the active one.
+    """
+    if not _registered(spark):
+        spark.createDataFrame([], "none INT")  # the public call that makes a session the active one
+        _registered(spark)
+
+
+def _registered(spark: SparkSession) -> bool:
+    """Register the format, and return whether Spark took it; it refuses what the active session has."""
     try:
         spark.dataSource.register(ArrowSource)
     except AnalysisException as error:
-        # A session looks by itself for the sources that its Python knows. Where it has met ours, it takes no second.
         if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
             raise
+        return False
+    return True
 
 
 @dataclass(frozen=True)
