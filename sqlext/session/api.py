@@ -24,6 +24,7 @@ from sqlext.quoting import identifier
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.introspection.previews import await_first_rows, with_preview
 from sqlext.session.needed_secrets import tell_secrets
 from sqlext.session.notices import tell_shared
 from sqlext.session.offline.checking import checked_statements
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from sqlext.session.deploying.deployer import Deployer
     from sqlext.session.deploying.report import Deployment
     from sqlext.session.doctor.findings import Diagnosis
+    from sqlext.session.introspection.previews import TableFrame
     from sqlext.session.introspection.watermarks import Watermarks
     from sqlext.session.monitor.api import Monitor
     from sqlext.session.offline.script_plan import ScriptPlan
@@ -269,9 +271,27 @@ class Session:
         wanted = FrameTable(self.catalog.resolve(name.split(".")), df, rowtime, watermark, proctime, bounded)
         register_frame(wanted, self.catalog, self._state.frames, replace=replace)
 
-    def table(self, name: str) -> DataFrame:
-        """Return a table or view as a DataFrame; a stream gives a streaming one with its watermark. See ``query``."""
-        return self.query(f"TABLE {name}")
+    def table(self, name: str) -> TableFrame:
+        """Return a table or view as a DataFrame; a stream gives a streaming one with its watermark. See ``query``.
+
+        Its method ``preview`` is the session's, of this table.
+        """
+        return with_preview(self.query(f"TABLE {name}"), partial(self.preview, name))
+
+    def preview(self, name: str, rows: int = 20, timeout: float = 30.0) -> Result:
+        """Return the first rows of a table or view, also of one that has no end.
+
+        An endless one is read until there are ``rows`` rows, or no further one has come for two seconds.
+
+        Args:
+            name: as in SQL.
+            rows: the most rows.
+            timeout: seconds to wait for the first row.
+
+        Raises:
+            SqlExtError: as ``sql``.
+        """
+        return await_first_rows(self.sql(f"SELECT * FROM {name} LIMIT {rows}"), rows, timeout)
 
     def query(self, text: str) -> DataFrame:
         """Return a SELECT as a DataFrame; nothing runs until the user writes it somewhere.

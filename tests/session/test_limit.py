@@ -23,3 +23,21 @@ def test_it_ends_with_its_rows(spark: SparkSession, tmp_path: Path) -> None:
     assert result.query.await_termination(120)
     assert result.query.exception is None
     assert len(set(result.rows)) == 4
+
+
+def test_a_preview_shows_what_has_come(spark: SparkSession, tmp_path: Path) -> None:
+    """Of an endless table with few rows, of one with many, and of one that ends."""
+    session = sqlext.connect(spark, catalog=tmp_path / "catalog")
+    session.spark.conf.set("spark.sql.shuffle.partitions", "1")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"n": 1}\n{"n": 2}\n')
+    session.run(TABLE)
+    source = f"'connector' = 'filesystem', 'path' = '{tmp_path}/in', 'format' = 'json'"
+    session.run(f"CREATE TABLE few (n BIGINT) WITH ({source}, 'source.monitor-interval' = '1 s');")
+    session.run(f"CREATE TABLE ends (n BIGINT) WITH ({source});")
+    assert sorted(session.table("few").preview().rows) == [(1,), (2,)]
+    assert sorted(session.preview("ends").rows) == [(1,), (2,)]
+    many = session.preview("numbers", 3)
+    assert len(many.rows) == 3
+    assert many.query is not None
+    assert not many.query.is_active
