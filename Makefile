@@ -23,7 +23,7 @@ PROCESSES ?= 2
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test test-versions test-oldest unit lint format bench measure kafka docs ui lock check setup spark clean
+.PHONY: help demo test test-versions test-oldest unit lint format bench measure kafka docs ui jupyterlab vscode lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -68,6 +68,9 @@ docs: $(VENV)/.docs  ## the documentation site, in build/site; refuses broken li
 
 ui:  ## build the page of queries into sqlext/ui/static; needs Node.js
 	@cd tools/ui && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
+
+jupyterlab:  ## build the colours of notebook cells into sqlext/notebook/labextension; needs Node.js 20
+	@cd tools/jupyterlab && npm ci --no-audit --no-fund --loglevel=error && npm test && npm run --silent build
 
 vscode:  ## the extension for VS Code, tools/vscode/sqlext.vsix; needs Node.js 20
 	@cd tools/vscode && npm install && npm test && npm run package

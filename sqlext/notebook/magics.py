@@ -19,6 +19,7 @@ from IPython.display import display
 from sqlext.errors import did_you_mean
 from sqlext.jobs.result import Result
 from sqlext.notebook.running import QueryDisplay
+from sqlext.notebook.terminal import colour, uncolour
 from sqlext.notebook.views import PlanView, PlotView, TimelineView, progress_view, result_view
 from sqlext.settings import parse_duration
 
@@ -194,6 +195,7 @@ class SqlextMagics(Magics):
 def load(shell: InteractiveShell) -> None:
     """Register the magics."""
     shell.register_magics(SqlextMagics)
+    colour(shell)
 
 
 def unload(shell: InteractiveShell) -> None:
@@ -202,6 +204,7 @@ def unload(shell: InteractiveShell) -> None:
         for name in [n for n in kinds if n.startswith("sqlext")]:
             del kinds[name]
     shell.magics_manager.registry.pop(SqlextMagics.__name__, None)
+    uncolour()
 
 
 def _session_in(spark: object, catalog: str | None) -> Session:

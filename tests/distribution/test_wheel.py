@@ -55,16 +55,16 @@ def test_both_archives_hold_every_package(built: Path) -> None:
         packed = set(archive.namelist())
     installed = {name.removeprefix("udfs/").removeprefix("catalog/") for name in wanted if "/plugin/" not in name}
     assert installed - packed == set()
-    assert {name.split("/")[0] for name in packed} == {
-        *PACKAGES,
-        "dbt",
-        next(n for n in packed if "/METADATA" in n)[:-9],
-    }
+    about = next(n for n in packed if "/METADATA" in n)[:-9]
+    data = f"{about.removesuffix('.dist-info')}.data"
+    assert {name.split("/")[0] for name in packed} == {*PACKAGES, "dbt", about, data}
     assert {f"{package}/py.typed" for package in PACKAGES} <= packed
     for files, there in {
         "sql_examples": "sqlext/examples",
         "sqlext/starters": "sqlext/starters",
         "sqlext/ui/static": "sqlext/ui/static",
+        # JupyterLab looks for extensions here.
+        "sqlext/notebook/labextension": f"{data}/data/share/jupyter/labextensions/sqlext-cells",
     }.items():
         # The files of git: what a run leaves in a folder is no part of the package.
         listed = run("git", "ls-files", files, cwd=ROOT).splitlines()

@@ -55,7 +55,7 @@ def test_pages_have_commands() -> None:
 
 def test_cells_of_the_notebook_page() -> None:
     cells = [b for b in indented((ROOT / "docs" / "notebook.md").read_text("utf-8")) if b.lstrip().startswith("%")]
-    assert [cell.split()[0] for cell in cells] == ["%load_ext", "%%sqlext", "%sqlext_plot", "%alias_magic"]
+    assert [cell.split()[0] for cell in cells] == ["%load_ext", "%%sqlext", "%sqlext_plot"]
     line, _, sql = cells[1].lstrip().partition("\n")
     options = parse_argstring(SqlextMagics.sqlext, line.removeprefix("%%sqlext "))
     names = dict(define.split("=") for define in options.define)

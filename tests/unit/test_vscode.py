@@ -19,9 +19,12 @@ MANIFEST = json.loads((FOLDER / "package.json").read_text("utf-8"))
 
 def test_the_manifest_names_what_is_there() -> None:
     contributes = MANIFEST["contributes"]
-    (language,), (grammar,) = contributes["languages"], contributes["grammars"]
+    (language,), grammars = contributes["languages"], contributes["grammars"]
     assert (FOLDER / language["configuration"]).is_file()
-    assert json.loads((FOLDER / grammar["path"]).read_text("utf-8"))["scopeName"] == grammar["scopeName"]
+    for grammar in grammars:
+        assert json.loads((FOLDER / grammar["path"]).read_text("utf-8"))["scopeName"] == grammar["scopeName"]
+    # Cells of notebooks are Python to VS Code: the second grammar finds those of our magics there.
+    assert [grammar.get("injectTo") for grammar in grammars] == [None, ["source.python"]]
     assert MANIFEST["activationEvents"] == [f"onLanguage:{language['id']}"]
     assert f'language: "{language["id"]}"' in (FOLDER / "src" / "extension.ts").read_text("utf-8")
 
@@ -50,5 +53,8 @@ def test_the_package_is_built(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
     with ZipFile(folder / "sqlext.vsix") as package:
         names = set(package.namelist())
-    assert {"extension/dist/extension.js", "extension/syntaxes/sqlext.tmLanguage.json"} <= names
+    assert {
+        "extension/dist/extension.js",
+        *(f"extension/syntaxes/{g}.tmLanguage.json" for g in ("sqlext", "cells")),
+    } <= names
     assert not any("node_modules" in name for name in names)

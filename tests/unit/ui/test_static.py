@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from pathlib import Path
 
 import sqlext.ui
+from tests.built_files import hash_of_sources
 
 STATIC = Path(sqlext.ui.__file__).parent / "static"
 SOURCES = Path(sqlext.ui.__file__).parents[2] / "tools" / "ui"
 
 
 def test_the_build_is_that_of_the_sources() -> None:
-    names = ["build.mjs", "package.json", "package-lock.json", *(f"src/{p.name}" for p in (SOURCES / "src").iterdir())]
-    counted = hashlib.sha256()
-    for name in sorted(names):
-        counted.update(name.encode() + b"\0" + (SOURCES / name).read_bytes() + b"\0")
-    assert (STATIC / "sources.sha256").read_text().strip() == counted.hexdigest(), "run `make ui`"
+    assert (STATIC / "sources.sha256").read_text().strip() == hash_of_sources(SOURCES), "run `make ui`"
 
 
 def test_nothing_comes_from_elsewhere() -> None:
