@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
+@dataclass(frozen=True, slots=True)
+class DelayCurve:
+    """A share of rows over a delay, of which a result's rows are some points.
+
+    Attributes:
+        title: what the share is of.
+        series: points of each curve by its name: milliseconds, and a share from 0 to 1.
+        marked: a delay that is marked, in milliseconds; None: none is.
+    """
+
+    title: str
+    series: Mapping[str, Sequence[tuple[int, float]]]
+    marked: int | None = None
+
+
 class Result:
     """The result of a statement: columns and rows, and the query if the statement started one.
 
@@ -26,6 +42,7 @@ class Result:
         statement: the text of the statement.
         notices: what a user should know of a query before its first row, a tuple of texts.
         writes: full names of the tables that the statement writes to, ``catalog.database.table``, a tuple.
+        curve: what a picture of it shows in place of its rows; None: it shows its rows.
     """
 
     def __init__(
@@ -39,12 +56,14 @@ class Result:
         statement: str = "",
         notices: Sequence[str] = (),
         writes: Sequence[str] = (),
+        curve: DelayCurve | None = None,
     ) -> None:
         self.columns = tuple(columns)
         self.query = query
         self.statement = statement
         self.notices = tuple(notices)
         self.writes = tuple(writes)
+        self.curve = curve
         self._rows = rows
         self._frame = frame
         self._live = live

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from sqlext.jobs.progress import MicroBatch
+    from sqlext.jobs.result import DelayCurve
 
 _WIDTH, _LINE, _PADDING = 300, 14, 8
 _GAP_X, _GAP_Y = 24, 34
@@ -157,6 +158,42 @@ def result_svg(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | N
     return _svg(chart.properties(width=620, height=180).resolve_scale(y="independent"))
 
 
+def curve_svg(curve: DelayCurve) -> str:
+    """Return the picture of a curve: a share in percent over a delay, both on scales that spread what is small.
+
+    Raises:
+        SqlExtError: as ``plan_svg``.
+    """
+    _check_packages()
+    import altair as alt
+
+    points = [
+        {"series": name, "delay": delay, "share": 100 * share}
+        for name, found in curve.series.items()
+        for delay, share in found
+    ]
+    longest = max((delay for found in curve.series.values() for delay, _ in found), default=0)
+    delays = [ms for ms in _DELAYS if ms <= longest] or [0]
+    words = "{" + ", ".join(f"'{ms}': '{_DELAYS[ms]}'" for ms in delays) + "}[datum.value]"
+    x = alt.X(
+        "delay:Q",
+        title="delay of the watermark",
+        scale=alt.Scale(type="symlog", constant=_DELAY_UNIT, domain=[0, max(longest, 1)]),
+        axis=alt.Axis(values=delays, labelExpr=words),
+    )
+    y = alt.Y(
+        "share:Q",
+        title=f"{curve.title} (%)",
+        scale=alt.Scale(type="symlog", constant=_SHARES[1], domain=[0, 100]),
+        axis=alt.Axis(values=_SHARES, labelExpr="'' + datum.value", titlePadding=28),
+    )
+    color = alt.Color("series:N", title=None, sort=list(curve.series), legend=alt.Legend(orient="top"))
+    lines = alt.Chart(alt.Data(values=points)).mark_line(interpolate="step-after").encode(x=x, y=y, color=color)
+    marks = [] if curve.marked is None else [{"delay": curve.marked}]
+    rule = alt.Chart(alt.Data(values=marks)).mark_rule(color="#7f8c8d", strokeDash=[4, 3]).encode(x="delay:Q")
+    return _svg(alt.layer(lines, rule).properties(width=620, height=240))
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """What the columns of a result are for, by their places."""
@@ -193,6 +230,21 @@ def _millis(when: date) -> float:
 
 
 _KINDS = ["watermark", "newest row"]
+#: Delays (ms) that the axis of a curve names, and up to which of them it is linear.
+_DELAYS = {
+    0: "0",
+    1_000: "1 s",
+    10_000: "10 s",
+    60_000: "1 min",
+    600_000: "10 min",
+    3_600_000: "1 h",
+    21_600_000: "6 h",
+    86_400_000: "1 d",
+    604_800_000: "7 d",
+}
+_DELAY_UNIT = 1_000
+#: Percent that the axis of a curve names; up to the first one above 0 it is linear.
+_SHARES = [0, 0.001, 0.01, 0.1, 1, 10, 100]
 
 
 def _check_packages() -> None:

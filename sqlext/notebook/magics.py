@@ -138,7 +138,7 @@ class SqlextMagics(Magics):
         if not isinstance(result, Result):
             what = f"`{name}` is no result; %%sqlext -o {name} makes it one" if name else "there is no result yet"
             raise UsageError(what)
-        return PlotView(result.columns, result.rows)
+        return PlotView(result.columns, result.rows, result.curve)
 
     @line_magic
     def sqlext_session(self, line: str) -> Session:

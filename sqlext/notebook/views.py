@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.cli.progress import watermark
 from sqlext.jobs.tables import MOST_ROWS, are_numbers, as_text, cell
-from sqlext.notebook.charts import plan_svg, result_svg, timeline_svg
+from sqlext.notebook.charts import curve_svg, plan_svg, result_svg, timeline_svg
 
 if TYPE_CHECKING:
     from sqlext.jobs.progress import MicroBatch
-    from sqlext.jobs.result import Result
+    from sqlext.jobs.result import DelayCurve, Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
 #: Plans and definitions are texts of several lines. JupyterLab's own rules name two classes: ours must name more.
@@ -52,10 +52,11 @@ class TableView:
 
 @dataclass(frozen=True)
 class PlotView:
-    """Rows as a picture."""
+    """Rows as a picture, or the curve of which they are points."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
+    curve: DelayCurve | None = None
 
     def __repr__(self) -> str:
         """Return the rows as text."""
@@ -63,6 +64,8 @@ class PlotView:
 
     def _repr_html_(self) -> str:
         """Return the picture."""
+        if self.curve is not None:
+            return curve_svg(self.curve)
         return result_svg(self.columns, self.rows) or f"<div>{html.escape(_NO_NUMBERS)}</div>"
 
 

@@ -6,7 +6,7 @@ import warnings
 from tempfile import TemporaryDirectory
 
 from sqlext.errors import SqlExtError
-from sqlext.jobs.result import Result
+from sqlext.jobs.result import DelayCurve, Result
 from sqlext.local.arrivals import arrivals_read
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.session.introspection.advisor import Analyzed
@@ -20,6 +20,8 @@ from sqlext.watermarks.advice.rows import COLUMNS, Advice
 
 #: Rows of a micro-batch of a source that does not say what came together.
 _ROWS = 1000
+#: The name of the curve of all partitions.
+_ALL = "all rows"
 
 
 class LatenessNotice(Notice):
@@ -59,7 +61,8 @@ def answered(found: Analyzed, arrivals: Arrivals) -> Result:
         told.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
     for text in told:
         warnings.warn(text, LatenessNotice, stacklevel=2)
-    return Result(COLUMNS, advice.rows(), notices=(advice.summary(), *told))
+    curve = DelayCurve("late rows", {label or _ALL: points for label, points in advice.curve().items()}, found.delay)
+    return Result(COLUMNS, advice.rows(), notices=(advice.summary(), *told), curve=curve)
 
 
 def _advice(found: Analyzed, arrivals: Arrivals) -> Advice:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlext.watermarks.advice.arrivals import Ints
+from sqlext.watermarks.advice.arrivals import Flags, Ints
 from sqlext.watermarks.advice.delays import chosen_delays
 from sqlext.watermarks.advice.lateness import ALWAYS, Lateness
 from sqlext.watermarks.texts import duration
@@ -18,6 +18,8 @@ from sqlext.watermarks.texts import duration
 _DIGITS = 6
 #: ms of a wait from which on it is told in seconds.
 _LONG = 1_000
+#: Steps of a curve that are drawn.
+_POINTS = 100
 COLUMNS = (
     "partition",
     "delay",
@@ -65,6 +67,22 @@ class Advice:
             return []
         total = [row for rows in found for row in rows[:1]]
         return [*total, *(rows[1 + n] for n in self._shown() for rows in found)]
+
+    def curve(self) -> dict[str | None, list[tuple[int, float]]]:
+        """Return the share of late rows over the delay (ms), of all partitions (None) and of each that is shown."""
+        arrivals, labels = self.lateness.arrivals, self.lateness.arrivals.labels
+        shown: dict[str | None, Flags] = {None: np.ones(len(arrivals.rows), np.bool_)}
+        shown |= {_text(labels[n]): arrivals.partition == n for n in self._shown()}
+        return {label: self._falling(which) for label, which in shown.items()}
+
+    def _falling(self, which: Flags) -> list[tuple[int, float]]:
+        """Return the curve of some entries: at each delay that is looked at, and where it falls between them."""
+        lag, rows = self.lateness.lag[which], self.lateness.arrivals.rows[which]
+        known = np.unique(lag[(lag >= 0) & (lag < ALWAYS)])
+        steps = known[np.unique(np.linspace(0, len(known) - 1, _POINTS).astype(int))] if len(known) else known
+        # A row is late with the delay that is its lag, and no longer with the next one.
+        delays = sorted({0, *self.looked_at, *steps.tolist(), *(steps + 1).tolist()})
+        return [(delay, _share(int(rows[lag >= delay].sum()), int(rows.sum()))) for delay in delays]
 
     def summary(self) -> str:
         """Return in a line what each delay would lose."""

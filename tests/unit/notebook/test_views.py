@@ -12,8 +12,9 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.progress import MicroBatch
+from sqlext.jobs.result import DelayCurve
 from sqlext.jobs.tables import MOST_ROWS
-from sqlext.notebook.charts import laid_out, plan_svg, result_svg, timeline_svg
+from sqlext.notebook.charts import curve_svg, laid_out, plan_svg, result_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import PlanView, PlotView, TableView, TimelineView
 from sqlext.session.api import Session
@@ -114,3 +115,11 @@ def test_numbers_stand_to_the_right() -> None:
     html = TableView(("k", "n", "flag"), [("a", 1, True), ("b", None, False)])._repr_html_()
     assert 'class="dataframe sqlext right2"' in html
     assert ".right2 :is(th, td):nth-child(2)" in html
+
+
+def test_a_curve_stands_in_place_of_rows() -> None:
+    series = {"all rows": [(0, 0.5), (5_000, 0.01), (70_000, 0.0)], "a": [(0, 1.0), (70_000, 0.0)]}
+    view = PlotView(["delay"], [["5 s"]], DelayCurve("late rows", series, 5_000))
+    assert {"all rows", "a", "late rows (%)", "1 s", "1 min", "0.001", "100"} <= set(drawn(view._repr_html_()))
+    assert "5 s" in repr(view)
+    assert drawn(curve_svg(DelayCurve("late rows", {"all rows": [(0, 0.0)]})))

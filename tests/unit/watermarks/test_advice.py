@@ -164,3 +164,16 @@ def test_of_one_batch_nothing_is_known() -> None:
     assert any("no row can be late" in text for text in told)
     empty = Advice(Lateness(arrivals([])))
     assert [empty.summary(), *empty.warnings()] == ["There are no rows with an event time."]
+
+
+@given(BATCHES, ASSUMED)
+def test_the_curve_is_the_share_of_late_rows(batches: Batches, assumed: Assumption) -> None:
+    """At its points, and between them: the share falls where a point stands."""
+    lateness = Lateness(arrivals(batches), assumed)
+    curves = Advice(lateness, 7).curve()
+    total = int(lateness.rows().sum())
+    assert next(iter(curves)) is None
+    for delay in range(202):
+        late = int(lateness.rows(lateness.late(delay)).sum())
+        share = next(share for at, share in reversed(curves[None]) if at <= delay)
+        assert share == (round(late / total, 6) if total else 0.0)
