@@ -55,7 +55,7 @@ EXTRAS = (
     ),
     Extra("faker", ("faker", "rstr"), "connector 'faker'", "connector 'datagen' makes values"),
     Extra("search", ("opensearchpy",), "sinks of OpenSearch and Elasticsearch", "other sinks work"),
-    Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),
+    Extra("jdbc", ("psycopg", "pymysql"), "PostgreSQL and MySQL of connector 'jdbc'", "SQLite works"),
     Extra(
         "objects",
         ("obstore",),

@@ -6,7 +6,7 @@ import re
 
 _DEBEZIUM = (
     "let Debezium write the changes to Kafka, and read them by 'connector' = 'kafka', 'format' = 'debezium-json'; "
-    "'jdbc' reads tables of PostgreSQL as they are"
+    "'jdbc' reads tables of PostgreSQL and MySQL as they are"
 )
 _SEARCH = "'elasticsearch-7' and 'opensearch' are here; others are filled from 'kafka', by Kafka Connect"
 _LAKE = "read and write it by 'connector' = 'spark' with its format, and its package on the class path; 'delta' is here"
@@ -19,7 +19,7 @@ _WAYS: tuple[tuple[str, str], ...] = (
     (r"iceberg|paimon|hudi|fluss|hive", _LAKE),
     (r"pulsar|kinesis|firehose|rabbitmq|sqs|pubsub|nats", _QUEUE),
     (r"mysql|postgres(ql)?|oracle|sqlserver|clickhouse|starrocks|doris|hbase(-.+)?|mongodb|redis|cassandra|dynamodb",
-     "'jdbc' reads and writes PostgreSQL and SQLite; others are reached by 'connector' = 'spark' with their format"),
+     "'jdbc' knows PostgreSQL, MySQL and SQLite; others are reached by 'connector' = 'spark' with their format"),
 )  # fmt: skip
 
 

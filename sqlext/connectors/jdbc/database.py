@@ -27,6 +27,7 @@ class Driver(ABC):
         parameter: how a statement writes one.
         begin: begins a transaction that writes.
         define: begins one that may create tables, one writer after the other.
+        short_text: the type of a text of at most 200 characters, where lower and upper case differ.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Driver(ABC):
     parameter: str
     begin: str
     define: tuple[str, ...]
+    short_text: str = "varchar(200)"
 
     @abstractmethod
     def settings(self, address: str) -> dict[str, str]:
@@ -87,6 +89,38 @@ class Driver(ABC):
     def written(self, declared: LogicalType) -> Conversion | None:
         """Return what makes a parameter of a value of Arrow; None if nothing is to do."""
 
+    def key_type(self, declared: LogicalType) -> str | None:
+        """Return the type that a column of a PRIMARY KEY is created with."""
+        return self.column_type(declared)
+
+    def on_conflict(self, keys: Sequence[str], rest: Sequence[str]) -> str:
+        """Return the end of an INSERT that replaces the row of its key; names are in quotes."""
+        update = f"UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in rest)}" if rest else "NOTHING"
+        return f"ON CONFLICT ({', '.join(keys)}) DO {update}"
+
+    def on_later(self, table: str, key: str, column: str) -> str:
+        """Return the end of an INSERT that counts a row where the column grows, or its key is new."""
+        return (
+            f"ON CONFLICT ({key}) DO UPDATE SET {column} = excluded.{column} WHERE {table}.{column} < excluded.{column}"
+        )
+
+    def why_no_key(
+        self, connection: Connection, place: str, keys: Sequence[str], insert: str, width: int
+    ) -> str | None:
+        """Return why the row of a key cannot be found; None where it can.
+
+        Args:
+            keys: names, in quotes.
+            insert: the statement that replaces a row.
+            width: how many parameters it has.
+        """
+        # Most databases say so when they plan the statement.
+        try:
+            connection.execute(f"EXPLAIN {insert}", [None] * width)
+        except self.failures() as error:
+            return " ".join(str(error).split())
+        return None
+
     @abstractmethod
     def fetch(self, connection: Connection, statement: str, size: int) -> Iterator[Sequence[Row]]:
         """Yield the rows of a query, ``size`` at a time."""
@@ -98,8 +132,8 @@ def quoted(name: str) -> str:
 
 
 def name_parts(table: str) -> tuple[str, ...]:
-    """Return the parts of option 'table-name': ``schema.table``, each perhaps in quotes already."""
-    return tuple(part.strip().strip('"') for part in table.split("."))
+    """Return the parts of option 'table-name': ``schema.table``, each perhaps in quotes of a database."""
+    return tuple(part.strip().strip('"`') for part in table.split("."))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlext.connectors.jdbc.database import Connection, Driver
+from sqlext.connectors.jdbc.mysql import MARIADB, MYSQL
 from sqlext.connectors.jdbc.postgresql import POSTGRESQL
 from sqlext.connectors.jdbc.sqlite import SQLITE
 from sqlext.connectors.options import OptionError
@@ -15,7 +16,7 @@ from sqlext.errors import SqlExtError
 from sqlext.settings import parse_duration
 from sqlext_catalog.secrets import resolve_secret
 
-DATABASES: Mapping[str, Driver] = {database.name: database for database in (POSTGRESQL, SQLITE)}
+DATABASES: Mapping[str, Driver] = {d.name: d for d in (POSTGRESQL, MYSQL, MARIADB, SQLITE)}
 #: Flink's default of 'connection.max-retry-timeout'.
 _PATIENCE = "60 s"
 
@@ -79,12 +80,12 @@ def database_of(url: str) -> tuple[Driver, str]:
     scheme, _, rest = url.partition(":")
     name, _, address = rest.partition(":")
     if scheme != "jdbc" or not address:
-        hint = "jdbc:postgresql://host:5432/database, or jdbc:sqlite:/folder/file.db"
+        hint = "jdbc:postgresql://host:5432/database, jdbc:mysql://host:3306/database, or jdbc:sqlite:/folder/file.db"
         raise OptionError("OPT-005", f"`{url}` is no URL of a database", option="url", hint=hint)
     if name not in DATABASES:
         raise OptionError(
             "OPT-005",
-            f"connector 'jdbc' knows {' and '.join(DATABASES)}, not {name}",
+            f"connector 'jdbc' knows {', '.join(DATABASES)}, not {name}",
             option="url",
             hint="'connector' = 'spark', 'format' = 'jdbc', 'scan.mode' = 'snapshot' reads and appends to any database "
             "whose Java driver Spark has (spark.jars), by Spark's options 'url' and 'dbtable'",

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlext.connectors.jdbc.database import Connection, Conversion, Row, name_parts, quoted, transaction
 from sqlext.connectors.jdbc.options import GUARANTEE, at_once, retries
 from sqlext.connectors.jdbc.place import Address, place_of
-from sqlext.connectors.jdbc.statements import CREATE_BATCHES, Target, creation, there
+from sqlext.connectors.jdbc.statements import Target, batches_table, creation, there
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
@@ -56,7 +56,7 @@ class Writing:
                 if database.place(connection, self.place.table) is None:
                     connection.execute(self._creation())
                 if self.query is not None:
-                    connection.execute(CREATE_BATCHES)
+                    connection.execute(batches_table(database))
             self._hold(connection)
 
     def check(self) -> None:
@@ -114,7 +114,7 @@ class Writing:
     def _creation(self) -> str:
         database, columns = self.place.database, {}
         for column in self.spec.columns:
-            kind = database.column_type(column.type)
+            kind = (database.key_type if column.name in self.spec.primary_key else database.column_type)(column.type)
             columns[column.name] = f"{kind}{'' if column.type.nullable else ' NOT NULL'}"
         place = ".".join(quoted(part) for part in name_parts(self.place.table))
         return creation(place, columns, self.spec.primary_key)
@@ -132,14 +132,15 @@ class Writing:
             cursor.executemany(target.insert, here)
 
     def _require_unique(self, connection: Connection, target: Target) -> None:
-        """Check that the database can find the row of a key: it says so when it plans the statement."""
-        try:
-            connection.execute(f"EXPLAIN {target.insert}", [None] * len(target.columns))
-        except self.place.database.failures() as error:
-            keys = ", ".join(map(quoted, target.keys))
+        """Check that the database can find the row of a key."""
+        names = [quoted(key) for key in target.keys]
+        database = self.place.database
+        why = database.why_no_key(connection, target.place, names, target.insert, len(target.columns))
+        if why is not None:
+            keys = ", ".join(names)
             hint = f"ALTER TABLE {target.place} ADD PRIMARY KEY ({keys}), or CREATE UNIQUE INDEX ... ({keys})"
-            message = f"{self.place} cannot replace rows by its PRIMARY KEY: {' '.join(str(error).split())}"
-            raise SqlExtError("SINK-094", message, hint=hint) from error
+            message = f"{self.place} cannot replace rows by its PRIMARY KEY: {why}"
+            raise SqlExtError("SINK-094", message, hint=hint)
 
     def _mismatch(self, what: str) -> SqlExtError:
         message = f"{self.place}, declared as `{self.spec.name}`, {what}"

@@ -1,4 +1,4 @@
-"""Write the statements of a sink, for any database that has ON CONFLICT."""
+"""Write the statements of a sink."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ class Target:
         text = f"INSERT INTO {self.place} ({names}) VALUES ({values})"
         if not self.keys:
             return self._text(text)
-        rest = [quoted(c) for c in self.columns if c not in self.keys]
-        update = f"UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in rest)}" if rest else "NOTHING"
-        return self._text(f"{text} ON CONFLICT ({', '.join(map(quoted, self.keys))}) DO {update}")
+        keys, rest = [quoted(k) for k in self.keys], [quoted(c) for c in self.columns if c not in self.keys]
+        return self._text(f"{text} {self.database.on_conflict(keys, rest)}")
 
     @property
     def delete(self) -> str:
@@ -50,11 +49,8 @@ class Target:
 
         Another writer of the same batch waits for the first one's transaction.
         """
-        text = (
-            f"INSERT INTO {quoted(BATCHES)} (query, batch) VALUES (?, ?) "
-            f"ON CONFLICT (query) DO UPDATE SET batch = excluded.batch WHERE {quoted(BATCHES)}.batch < excluded.batch"
-        )
-        return self._text(text)
+        end = self.database.on_later(quoted(BATCHES), "query", "batch")
+        return self._text(f"INSERT INTO {quoted(BATCHES)} (query, batch) VALUES (?, ?) {end}")
 
     def _text(self, text: str) -> str:
         """Return a statement with the driver's parameters; names are quoted, so a ``?`` in them is doubled first."""
@@ -75,8 +71,9 @@ def creation(place: str, columns: Mapping[str, str], keys: Sequence[str]) -> str
     return f"CREATE TABLE IF NOT EXISTS {place} ({', '.join(texts)})"
 
 
-#: Creates the table of batches.
-CREATE_BATCHES = creation(quoted(BATCHES), {"query": "varchar(200)", "batch": "bigint NOT NULL"}, ("query",))
+def batches_table(database: Driver) -> str:
+    """Return the statement that creates the table of batches."""
+    return creation(quoted(BATCHES), {"query": database.short_text, "batch": "bigint NOT NULL"}, ("query",))
 
 
 def there(name: str, found: Mapping[str, str]) -> str | None:

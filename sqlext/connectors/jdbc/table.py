@@ -1,4 +1,4 @@
-"""Describe ``'connector' = 'jdbc'``: a table of PostgreSQL or SQLite, by Flink's option names.
+"""Describe ``'connector' = 'jdbc'``: a table of PostgreSQL, MySQL or SQLite, by Flink's option names.
 
 Read, it is what the table holds when the query starts, in parts if ``scan.partition.*`` says so. A lookup by processing
 time reads it anew in each micro-batch, or when ``lookup.cache`` lets rows expire. Written, rows are appended; with a

@@ -59,7 +59,11 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = KN) -> Op
     ("options", "code", "option", "word"),
     [
         ({"url": "postgresql://h/d"}, "OPT-005", "url", "jdbc:postgresql://host:5432/database"),
-        ({"url": "jdbc:mysql://h/d"}, "OPT-005", "url", "'connector' = 'spark', 'format' = 'jdbc'"),
+        ({"url": "jdbc:oracle://h/d"}, "OPT-005", "url", "'connector' = 'spark', 'format' = 'jdbc'"),
+        ({"url": "jdbc:mysql://a,b/d"}, "OPT-005", "url", "jdbc:mysql://host:3306/database"),
+        ({"url": "jdbc:mysql://h/d?connectTimeut=1"}, "OPT-005", "url", "did you mean `connectTimeout`?"),
+        ({"url": "jdbc:mysql://h/d?user=u&password=p"}, "OPT-005", "url", "'password' = 'env:NAME'"),
+        ({"url": "jdbc:mysql://h/d?sslMode=sometimes"}, "OPT-005", "url", "sslMode"),
         ({"url": "jdbc:postgresql://h/d?aplicationName=x"}, "OPT-005", "url", "did you mean `ApplicationName`?"),
         ({"url": "jdbc:postgresql://h/d?user=u&password=p"}, "OPT-005", "url", "'password' = 'env:NAME'"),
         ({"url": "jdbc:sqlite::memory:"}, "OPT-005", "url", "jdbc:sqlite:/folder/file.db"),
@@ -88,6 +92,7 @@ def test_columns_that_a_database_cannot_hold() -> None:
     assert refusal({}, {"m": map_of(STRING, INT)}).code == "OPT-008"
     assert refusal({}, {"a": array(array(INT))}).code == "OPT-008"
     assert refusal({"url": "jdbc:sqlite:/f"}, {"a": array(INT)}).code == "OPT-008"
+    assert refusal({"url": "jdbc:mysql://h/d"}, {"a": array(INT)}).code == "OPT-008"
 
 
 @pytest.mark.parametrize(
@@ -110,6 +115,31 @@ def test_columns_that_a_database_cannot_hold() -> None:
 def test_urls_of_postgresql(url: str, settings: dict[str, str]) -> None:
     database, address = database_of(f"jdbc:postgresql:{url}")
     assert database.settings(address) == settings
+
+
+@pytest.mark.parametrize(
+    ("url", "settings"),
+    [
+        ("mysql://h/d", {"host": "h", "port": "3306", "database": "d"}),
+        ("mariadb://h:1/", {"host": "h", "port": "1"}),
+        ("mysql://[::1]:7/d", {"host": "::1", "port": "7", "database": "d"}),
+        (
+            "mysql://h/d?useSSL=false&serverTimezone=Asia/Shanghai&connectTimeout=3500&sslMode=VERIFY_CA",
+            {"host": "h", "port": "3306", "database": "d", "connect_timeout": "3", "tls": "verify"},
+        ),
+    ],
+)
+def test_urls_of_mysql(url: str, settings: dict[str, str]) -> None:
+    database, address = database_of(f"jdbc:{url}")
+    assert database.settings(address) == settings
+
+
+def test_statements_of_mysql() -> None:
+    target = Target(DATABASES["mysql"], '"t"', ("a", "b"), ("a",))
+    assert target.insert == 'INSERT INTO "t" ("a", "b") VALUES (%s, %s) ON DUPLICATE KEY UPDATE "b" = VALUES("b")'
+    assert target.claim.endswith("ON DUPLICATE KEY UPDATE batch = GREATEST(batch, VALUES(batch))")
+    only_keys = Target(DATABASES["mariadb"], '"t"', ("a",), ("a",))
+    assert only_keys.insert.endswith('ON DUPLICATE KEY UPDATE "a" = VALUES("a")')
 
 
 def test_the_login_is_found_where_the_table_says_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
