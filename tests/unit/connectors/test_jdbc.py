@@ -61,7 +61,7 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = KN) -> Op
         ({"url": "postgresql://h/d"}, "OPT-005", "url", "jdbc:postgresql://host:5432/database"),
         ({"url": "jdbc:oracle://h/d"}, "OPT-005", "url", "'connector' = 'spark', 'format' = 'jdbc'"),
         ({"url": "jdbc:mysql://a,b/d"}, "OPT-005", "url", "jdbc:mysql://host:3306/database"),
-        ({"url": "jdbc:mysql://h/d?connectTimeut=1"}, "OPT-005", "url", "did you mean `connectTimeout`?"),
+        ({"url": "jdbc:mysql://h/d?connectTimeut=1"}, "OPT-005", "url", "`connectTimeout`"),
         ({"url": "jdbc:mysql://h/d?user=u&password=p"}, "OPT-005", "url", "'password' = 'env:NAME'"),
         ({"url": "jdbc:mysql://h/d?sslMode=sometimes"}, "OPT-005", "url", "sslMode"),
         ({"url": "jdbc:postgresql://h/d?aplicationName=x"}, "OPT-005", "url", "did you mean `ApplicationName`?"),
