@@ -28,6 +28,8 @@ NAMES = ("__window_start", "__window_end", "__window_time")
 RESTORED = "__rowtime"
 #: A join of FROM as one relation.
 _JOINED = "__joined"
+#: The clock, where a window names it by PROCTIME() itself.
+_CLOCK = "__proctime"
 _FUNCTIONS = {"TUMBLE": 2, "HOP": 3, "SESSION": 2}
 _PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
 
@@ -52,6 +54,7 @@ def with_group_window(block: Block, _: Binding) -> Block:
     Raises:
         SqlExtError: TIME-001 and WINDOW-... for a window that cannot be computed, WINDOW-008 for two of them.
     """
+    block = _with_clock(block)
     window, node, scope = _find(block.select, block.scope), block.node, block.scope
     if window is not None and not isinstance(node, Aliased):  # a join with a static side
         node, relations, _columns = extended(node, scope.relations, (), scope, _JOINED)
@@ -62,6 +65,39 @@ def with_group_window(block: Block, _: Binding) -> Block:
         return block
     select = _replaced(block.select, window, scope)
     return Block(select, *_assigned(node, scope, window))
+
+
+def _with_clock(block: Block) -> Block:
+    """Return a block whose group windows name the clock by a column: ``TUMBLE(PROCTIME(), ...)``."""
+    select, node, scope = block.select, block.node, block.scope
+    items = select.group_by.items if select.group_by else ()
+    clock = next((c.args[0] for c in items if isinstance(c, Call) and _goes_by_clock(c)), None)
+    if select.group_by is None or not isinstance(clock, Expr):
+        return block
+
+    def named(found: Node) -> Node | None:
+        if not isinstance(found, Call) or not _goes_by_clock(found):
+            return None
+        return replace(found, args=(ColumnRef(found.args[0].span, (_CLOCK,)), *found.args[1:]))
+
+    alias = node.alias if isinstance(node, Aliased) else _JOINED
+    node, (first, *others), added = extended(node, scope.relations, ((_CLOCK, clock),), scope, alias)
+    relations = (replace(first, columns=(*first.columns, *added)), *others)
+    groups = tuple(i if isinstance(i, GroupingSets) else substitute(i, named) for i in select.group_by.items)
+    changed = replace(
+        select,
+        items=tuple(substitute(item, named) for item in select.items),
+        having=substitute(select.having, named) if select.having else None,
+        group_by=replace(select.group_by, items=groups),
+    )
+    return Block(changed, node, replace(scope, relations=relations))
+
+
+def _goes_by_clock(call: Call) -> bool:
+    """Return whether a group window or an auxiliary function of one has PROCTIME() for its time."""
+    window = call.function if call.function in _FUNCTIONS else call.function.rpartition("_")[0]
+    time = call.args[0] if call.args else None
+    return window in _FUNCTIONS and isinstance(time, Call) and time.function == "PROCTIME"
 
 
 def _assigned(node: PlanNode, scope: Scope, window: GroupWindow) -> tuple[PlanNode, Scope]:
@@ -119,7 +155,9 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
             "TIME-001",
             f"{call.function} needs a time attribute, this is an expression",
             span=first.span,
-            hint=f"use the column `{'.'.join(inner.parts)}` itself" if inner else None,
+            hint=f"use the column `{'.'.join(inner.parts)}` itself"
+            if inner
+            else "a column with a WATERMARK, or PROCTIME()",
         )
     what = f"GROUP BY {call.function}"
     restored = found.column.time is None and found.column.shown is Time.ROWTIME

@@ -6,7 +6,7 @@ import pytest
 
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
-from sqlext.plan.columns import Part
+from sqlext.plan.columns import Part, Time
 from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
 from sqlext_udfs.windows.policy import Cumulate, Hop, Tumble
@@ -115,6 +115,9 @@ def test_window_arguments(flink: Analysis, call: str, code: str, at: str) -> Non
         ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts)", "WINDOW-001", "TUMBLE"),
         ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts + INTERVAL '1' DAY, INTERVAL '1' DAY)", "TIME-001", "ts + "),
         ("SELECT COUNT(*) FROM users GROUP BY TUMBLE(since, INTERVAL '1' DAY)", "TIME-001", "since"),
+        ("SELECT COUNT(*) FROM users GROUP BY TUMBLE(CURRENT_TIMESTAMP, INTERVAL '1' DAY)", "TIME-001", "CURRENT"),
+        ("SELECT HOP_START(PROCTIME(), INTERVAL '1' DAY) FROM clicks GROUP BY TUMBLE(PROCTIME(), INTERVAL '1' DAY)",
+         "WINDOW-007", "HOP_START"),
         ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts, INTERVAL '1' DAY), SESSION(ts, INTERVAL '1' DAY)",
          "WINDOW-008", "SESSION"),
         ("SELECT TUMBLE_START(ts, INTERVAL '2' DAY) FROM clicks GROUP BY TUMBLE(ts, INTERVAL '1' DAY)",
@@ -125,6 +128,22 @@ def test_window_arguments(flink: Analysis, call: str, code: str, at: str) -> Non
 )  # fmt: skip
 def test_legacy_windows(flink: Analysis, query: str, code: str, at: str) -> None:
     flink.refuse(query, code, at)
+
+
+@pytest.mark.parametrize("window", ["TUMBLE({}, INTERVAL '1' DAY)", "SESSION({}, INTERVAL '1' DAY)",
+                                    "HOP({}, INTERVAL '1' HOUR, INTERVAL '1' DAY)"])  # fmt: skip
+def test_windows_by_the_clock_itself(flink: Analysis, window: str) -> None:
+    """PROCTIME() in place of a column that is it."""
+    call = window.format("PROCTIME()")
+    start, clock = call.replace("(", "_START(", 1), call.replace("(", "_PROCTIME(", 1)
+    query = (
+        f"SELECT c.page, {start} AS s, {clock} AS p, COUNT(*) FROM {{}} GROUP BY c.page, {call} HAVING {start} > {{}}"
+    )
+    plan = flink.plan(query.format("visits AS c", "TIMESTAMP '2024-01-01 00:00:00'"))
+    (assigned,) = (n for n in walk(plan) if isinstance(n, nodes.AssignWindows))
+    assert (assigned.spec.processing, plan.changelog, plan.columns[2].time) == (True, False, Time.PROCTIME)
+    joined = flink.plan(query.format("visits AS c JOIN users AS u ON c.page = u.user_name", "MAX(u.since)"))
+    assert any(isinstance(n, nodes.AssignWindows) for n in walk(joined))
 
 
 def test_distinct_groups(flink: Analysis) -> None:
