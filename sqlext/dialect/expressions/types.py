@@ -142,7 +142,7 @@ def _text(root: str) -> Callable[[Cursor, Token], LogicalType]:
 def _character_set(cursor: Cursor) -> None:
     """Read ``CHARACTER SET name`` if it comes next: Flink takes the one that its texts have, and no other."""
     # In spark mode a CAST is copied, and Spark's types have no such clause.
-    if cursor.mode != "flink" or not cursor.accept_words("CHARACTER", "SET"):
+    if not (cursor.mode == "flink" or cursor.declares) or not cursor.accept_words("CHARACTER", "SET"):
         return
     token = cursor.expect_identifier("a character set")
     if token.value.upper() != _CHARACTER_SET:

@@ -87,7 +87,9 @@ def _column(cursor: Cursor, name: str, start: Token) -> ColumnDef:
         comment = parse_comment(cursor)
         return ColumnDef(cursor.span_from(start.start), name, expression=expression, comment=comment)
     type_start = cursor.token.start
+    cursor.declares = True
     column_type = parse_type(cursor)
+    cursor.declares = False
     type_span = cursor.span_from(type_start)
     metadata, key, virtual = _metadata(cursor, name)
     comment = parse_comment(cursor)
