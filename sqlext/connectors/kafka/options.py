@@ -12,7 +12,7 @@ from sqlext.connectors.formats.base import MessageFormat, ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.csv import CsvFormat
 from sqlext.connectors.formats.json import JsonFormat
-from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
+from sqlext.connectors.options import RAW_OPTIONS, OptionError, Rules, any_text, duration, one_of, positive, whole
 from sqlext_catalog.model import Options, Table
 
 #: The formats that hold records of Avro.
@@ -40,7 +40,7 @@ _PARTS = {
     "key.format": one_of(*_KEY_FORMATS),
     "key.fields-prefix": any_text,
     "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
-    "raw.charset": any_text,
+    **{f"{part}{key}": check for part in ("", "key.", "value.") for key, check in RAW_OPTIONS.items()},
 }
 _END = {
     "scan.bounded.mode": one_of(*_BOUNDED),

@@ -10,7 +10,7 @@ from sqlext.connectors.formats.base import unknown_format
 from sqlext.connectors.formats.conversions import output_type
 from sqlext.connectors.kafka.options import MESSAGE_FORMATS, validate_raw
 from sqlext.connectors.kafka.records import record_part
-from sqlext.connectors.options import OptionError, Rules, any_text, whole
+from sqlext.connectors.options import RAW_OPTIONS, OptionError, Rules, any_text, whole
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext_catalog.model import Table
 
@@ -36,7 +36,7 @@ class Socket(Connector):
     needs_stream = True
     gives_once = True
     rules = Rules(
-        {"hostname": any_text, "port": _port, "byte-delimiter": _byte, "format": any_text, "raw.charset": any_text},
+        {"hostname": any_text, "port": _port, "byte-delimiter": _byte, "format": any_text, **RAW_OPTIONS},
         required=("hostname", "port", "format"),
         prefixes=tuple(f"{name}." for name in _FORMATS if name != "raw"),
     )

@@ -37,7 +37,7 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
         ({"connector": "mysql-cdc"}, "OPT-002", "connector", "Debezium"),
         ({"connector": "elasticsearch-6"}, "OPT-002", "connector", "Kafka Connect"),
         ({"connector": "iceberg"}, "OPT-002", "connector", "class path"),
-        ({"connector": "mongodb"}, "OPT-002", "connector", "'jdbc' reads"),
+        ({"connector": "mongodb"}, "OPT-002", "connector", "'jdbc' knows"),
         (FILES | {"no-such-option": "1"}, "OPT-003", "no-such-option", "no option 'no-such-option'"),
         (FILES | {"source.monitor-intervall": "1s"}, "OPT-003", "source.monitor-intervall", "did you mean"),
         (FILES | {"csv.null-literal": ""}, "OPT-003", "csv.null-literal", "csv.null-literal"),
@@ -182,6 +182,11 @@ def test_columns_a_connector_cannot_hold() -> None:
     assert refusal({"connector": "rate"}, {"a": array(INT)}).code == "OPT-008"
     assert refusal({"connector": "datagen", "fields.i.min": "5", "fields.i.max": "4"}, {"i": INT}).code == "OPT-005"
     assert refusal(KAFKA | {"format": "raw"}, {"a": STRING, "b": STRING}).code == "OPT-008"
+    for key in ("raw.charset", "value.raw.charset"):
+        error = refusal(KAFKA | {"format": "raw", key: "GBK"}, {"a": STRING})
+        assert (error.code, error.option) == ("OPT-005", key)
+    accepted = table({"a": STRING}, KAFKA | {"value.format": "raw", "value.raw.charset": "utf-8"})
+    connector_of(accepted).validate(accepted, "source")
     definition = table(K, FILES, metadata={"m": (STRING, "file.pat")})
     with pytest.raises(OptionError, match="no metadata") as raised:
         connector_of(definition).validate(definition, "source")
