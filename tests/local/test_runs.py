@@ -178,3 +178,14 @@ def test_a_set_with_a_fault_makes_no_table(tmp_path: Path, variables: dict[str, 
     assert not Path(variables["OUT"]).exists()
     catalog = sqlext.connect(catalog=tmp_path / "second" / "catalog").catalog
     assert catalog.snapshot().queries() == []
+
+
+def test_a_pattern_compares_times_of_rows_with_an_interval(tmp_path: Path, variables: dict[str, str]) -> None:
+    """Rows of one key up to a gap of half a minute, and the row behind it."""
+    clauses = (
+        "ORDER BY ts MEASURES FIRST(A.amount) AS f, LAST(A.amount) AS l, B.amount AS b AFTER MATCH SKIP PAST LAST ROW "
+        "PATTERN (A+ B) DEFINE A AS LAST(A.ts, 1) IS NULL OR A.ts < LAST(A.ts, 1) + INTERVAL '30' SECOND, "
+        "B AS B.ts >= LAST(A.ts) + INTERVAL '30' SECOND"
+    )
+    found = _run(tmp_path, f"{_ORDERS} SELECT * FROM orders MATCH_RECOGNIZE ({clauses});", variables)
+    assert found[-1].rows == [(1.5, 3.0, 2.0)]

@@ -9,16 +9,18 @@ from __future__ import annotations
 from sqlext.analysis.expressions.rows import COMPARISONS, RowTrees
 from sqlext.analysis.matching.names import Names
 from sqlext.analysis.matching.values import MatchValues
+from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.types.arithmetic import ARITHMETIC
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
 from sqlext.analysis.types.literals import constant_of
 from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.matching import InputValue
 from sqlext.plan.scope import own_parts
 from sqlext.source import SourceText
-from sqlext.types import LogicalType
+from sqlext.types import BIGINT, DOUBLE, LogicalType
 from sqlext_udfs.expressions import trees as core
 
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
@@ -76,7 +78,56 @@ class BoundDefinition(RowTrees):
         if navigated is not None:
             number = self.values.number(InputValue(navigated.of))
             return navigated.cell(number)
-        return self.combined(expr)
+        known = self.values.mark()
+        try:
+            return self.combined(expr)
+        except SqlExtError as error:
+            self.values.forget(known)
+            moved = self._of_one_row(expr) if error.code == "MATCH-014" else None
+            if moved is None:
+                raise
+            return moved
+
+    def _of_one_row(self, expr: e.Expr) -> core.Expression | None:
+        """Return an expression of one navigated row, such as ``LAST(A.ts, 1) + INTERVAL '1' MINUTE``; else None.
+
+        SQL computes it of each row, and the operator navigates to its result.
+        """
+        calls = self._navigating(expr)
+        found = [self.names.navigation(call) for call in calls]
+        values = [call.args[0] for call in calls]
+        places = {n.cell(0) for n in found if n is not None}
+        columns = [p for p in own_parts(expr) if isinstance(p, e.ColumnRef)]
+        if (
+            len(places) != 1
+            or not all(map(self.names.is_single, values))
+            or not all(_within(c, calls) for c in columns)
+        ):
+            return None
+        # As text: what SQL computes is copied from where it is written.
+        of_row = parse_expression_text(_spliced(expr, list(zip(calls, values, strict=True))), self.mode)
+        if not self.names.is_single(of_row):
+            return None
+        place = next(n for n in found if n is not None)
+        cell = place.cell(self.value(of_row))
+        if all(_is_strict(p) for p in own_parts(of_row)):
+            return cell
+        there = place.cell(self.values.number(InputValue(_TRUE)))
+        missing = core.Cell(self.value(of_row, absent=True), self.own)
+        return core.Case((core.When(core.Is(there, "NULL"), missing),), cell)
+
+    def _navigating(self, expr: e.Expr) -> list[e.Call]:
+        """Return the calls of an expression that navigate; none of those within them."""
+        found: list[e.Call] = []
+
+        def rule(node: e.Node) -> e.Node | None:
+            if not isinstance(node, e.Call) or self.names.navigation(node) is None:
+                return None
+            found.append(node)
+            return node
+
+        substitute(expr, rule)
+        return found
 
     def _current(self, group: int) -> int:
         """Return a group; the last of all rows is the one that is to be taken."""
@@ -105,6 +156,21 @@ class BoundDefinition(RowTrees):
         if is_aggregate(call, self.mode):
             return _aggregate(call, self)
         return super().call(call)
+
+    def compared(self, op: str, left: e.Expr, right: e.Expr, whole: e.Node) -> core.Expression:
+        """Return a comparison; a text that meets a number is read as one."""
+        # Flink refuses = and <> of a text and a number, in any query.
+        if self.mode == "spark" or op in ("<", "<=", ">", ">="):
+            left, right = self._read_as(left, right), self._read_as(right, left)
+        return super().compared(op, left, right, whole)
+
+    def _read_as(self, expr: e.Expr, other: e.Expr) -> e.Expr:
+        """Return a text as the number that Flink, and Spark, compare with another: BIGINT or DOUBLE."""
+        own, number = self.type_of(expr), self.type_of(other)
+        if own is None or number is None or not own.is_text or not number.is_numeric or number.root == "DECIMAL":
+            return expr
+        to = DOUBLE if number.is_approximate else BIGINT
+        return parse_expression_text(f"CAST({expr.span.text} AS {to})", self.mode)
 
     # Types
 
@@ -216,6 +282,19 @@ def _chain(expr: e.Expr, op: str) -> list[e.Expr]:
         else:
             found.append(current)
     return found
+
+
+def _within(part: e.Node, calls: list[e.Call]) -> bool:
+    return any(c.span.start <= part.span.start and part.span.end <= c.span.end for c in calls)
+
+
+def _spliced(expr: e.Expr, edits: list[tuple[e.Call, e.Node]]) -> str:
+    """Return the text of an expression with its calls replaced by what they navigate to."""
+    text, end = "", expr.span.start
+    for call, value in edits:
+        text += f"{expr.span.source.text[end : call.span.start]}({value.span.text})"
+        end = call.span.end
+    return text + expr.span.source.text[end : expr.span.end]
 
 
 def _is_strict(part: e.Node) -> bool:

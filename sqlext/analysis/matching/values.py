@@ -21,6 +21,14 @@ class MatchValues:
     found: list[InputValue] = field(default_factory=list)
     _shapes: list[tuple[Shape | None, bool]] = field(default_factory=list)
 
+    def mark(self) -> int:
+        """Return how many values there are, for ``forget``."""
+        return len(self.found)
+
+    def forget(self, mark: int) -> None:
+        """Drop the values that came after ``mark``."""
+        del self.found[mark:], self._shapes[mark:]
+
     def number(self, value: InputValue) -> int:
         """Return the number of a value; what means the same is computed once."""
         own = (shape(value.expr, self.scope) if value.expr is not None else None, value.absent)

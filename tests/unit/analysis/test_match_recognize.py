@@ -220,6 +220,9 @@ def test_steps_of_the_partition(standard: Analysis) -> None:
         ({"define": "B AS B.nothing > 1"}, "NAME-003", "B.nothing"),
         ({"define": "B AS B.amount"}, "MATCH-015", "B.amount)"),
         ({"define": "B AS B.ts > A.user_name"}, "MATCH-014", "B.ts >"),
+        ({"define": "B AS B.user_name = A.amount"}, "TYPE-001", "B.user_name ="),
+        ({"define": "B AS CONCAT(LAST(A.user_name), LAST(A.user_name, 1)) = 'x'"}, "MATCH-014", "CONCAT"),
+        ({"define": "B AS CONCAT(LAST(A.user_name, 1), A.user_name) = 'x'"}, "MATCH-014", "CONCAT"),
         ({"define": "B AS CONCAT(A.user_name, B.user_name) = 'x'"}, "MATCH-014", "CONCAT"),
         ({"define": "B AS STDDEV_POP(B.amount) > 1"}, "MATCH-014", "STDDEV"),
         ({"define": "B AS SUM(A.amount + B.amount) > 1"}, "MATCH-012", "SUM"),
@@ -243,6 +246,37 @@ def test_steps_of_the_partition(standard: Analysis) -> None:
 )
 def test_refusals(flink: Analysis, clauses: dict[str, str], code: str, at: str) -> None:
     flink.refuse(_query(**clauses), code, at)
+
+
+@pytest.mark.parametrize(
+    ("define", "value"),
+    [
+        ("B AS B.ts < LAST(A.ts, 1) + INTERVAL '30' MINUTE", "(A.ts) + INTERVAL '30' MINUTE"),
+        ("B AS B.ts > LAST(A.ts, 1) - INTERVAL '1' MONTH", "(A.ts) - INTERVAL '1' MONTH"),
+        ("B AS B.amount > CAST(LAST(A.user_name, 1) AS INT)", "CAST((A.user_name) AS INT)"),
+        ("B AS B.user_name = LAST(A.user_name, 1) || LAST(A.extra.b.c, 1)", "(A.user_name) || (A.extra.b.c)"),
+    ],
+)
+def test_what_looks_at_one_other_row_is_computed_of_each_row(flink: Analysis, define: str, value: str) -> None:
+    match = _match(flink, _query(define, pattern="A+ B"))
+    assert value in _values(match)
+    condition = match.search.conditions[1]
+    assert isinstance(condition, e.Compare)
+    strict = "||" not in value
+    assert (condition.right == e.Cell(_values(match).index(value), 0, offset=1)) == strict
+    assert (f"absent {value}" in _values(match)) != strict
+
+
+@pytest.mark.parametrize(
+    ("define", "value"),
+    [
+        ("B AS B.user_name > SUM(A.amount)", "CAST(B.user_name AS BIGINT)"),
+        ("B AS B.user_name < AVG(CAST(A.amount AS DOUBLE))", "CAST(B.user_name AS DOUBLE)"),
+        ("B AS A.amount >= LAST(B.user_name)", "CAST((B.user_name) AS BIGINT)"),
+    ],
+)
+def test_a_text_that_meets_a_number_is_read_as_one(flink: Analysis, define: str, value: str) -> None:
+    assert value in _values(_match(flink, _query(define, pattern="A+ B")))
 
 
 def test_in_batch_mode(flink: Analysis) -> None:
