@@ -189,3 +189,17 @@ def test_a_pattern_compares_times_of_rows_with_an_interval(tmp_path: Path, varia
     )
     found = _run(tmp_path, f"{_ORDERS} SELECT * FROM orders MATCH_RECOGNIZE ({clauses});", variables)
     assert found[-1].rows == [(1.5, 3.0, 2.0)]
+
+
+def test_ranks_of_a_view_have_the_range_that_a_join_says(tmp_path: Path, variables: dict[str, str]) -> None:
+    """A condition of the join, or the WHERE behind it, stands for the filter around the numbers."""
+    view = (
+        "CREATE VIEW ranked AS SELECT item, amount, "
+        "ROW_NUMBER() OVER (PARTITION BY item ORDER BY amount DESC, ts) AS rn FROM orders;"
+    )
+    joined = "FROM orders o LEFT JOIN ranked r ON o.item = r.item"
+    on = f"SELECT o.amount, r.amount {joined} AND r.rn = 1;"
+    where = f"SELECT o.amount, r.amount, r.rn {joined} WHERE r.rn <= 2 AND o.amount > 2;"
+    found = _run(tmp_path, f"{_ORDERS} {view} {on} {where}", variables)
+    assert sorted(found[-2].rows) == [(1.5, 3.0), (2.0, 3.0), (3.0, 3.0), (7.0, 7.0)]
+    assert sorted(found[-1].rows) == [(3.0, 2.0, 2), (3.0, 3.0, 1), (7.0, 7.0, 1)]

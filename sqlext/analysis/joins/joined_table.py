@@ -11,6 +11,7 @@ from sqlext.analysis.joins.as_of import bind_as_of_join
 from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.streams import bind_stream_join
 from sqlext.analysis.joins.temporal import bind_right, bind_temporal_join, time_of, versioned_table
+from sqlext.analysis.ranking.top_n import limited
 from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.types.inference import infer_condition
 from sqlext.dialect.ast.expressions import Exists, InQuery, ScalarQuery
@@ -44,6 +45,7 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
     else:
         # Of an as-of join too: a row that WHERE does not want is not replaced by the next one.
         right = _side(clause, join.right, padded=join.kind in ("LEFT", "FULL") or join.as_of is not None)
+    left, right = _with_ranges(clause, join, (left, right), first, middle)
     using = join.using or (_common_names(clause, first, middle) if join.natural else ())
     _merge(clause, join, using, first, middle)
     if left.streaming or right.streaming:
@@ -67,6 +69,22 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
         sides = middle - first, len(clause.relations) - middle
         return with_common_columns(clause, node, using, first, sides)
     return node
+
+
+def _with_ranges(
+    clause: FromClause, join: Join, sides: tuple[nodes.PlanNode, nodes.PlanNode], first: int, middle: int
+) -> tuple[nodes.PlanNode, nodes.PlanNode]:
+    """Return both sides; the ranks of one have the range that WHERE gives, or ON where that drops rows of the side."""
+    scope = clause.scope()
+    given = [clause.where] if clause.where is not None and join.as_of is None else []
+    both = [join.condition] if join.condition is not None and join.as_of is None else []
+    relations = clause.relations[first:middle], clause.relations[middle:]
+    drops = ("INNER", "RIGHT"), ("INNER", "LEFT")
+    left, right = (
+        limited(side, own, [*given, *(both if join.kind in kinds else [])], scope)
+        for side, own, kinds in zip(sides, relations, drops, strict=True)
+    )
+    return left, right
 
 
 def _with_own_windows(clause: FromClause, right: nodes.PlanNode, middle: int) -> nodes.PlanNode:

@@ -6,6 +6,7 @@ around it gives the range. A number by a time attribute that keeps one row is a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.names.environment import Environment
@@ -21,7 +22,7 @@ from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn, Time
 from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
-from sqlext.plan.scope import Scope, own_parts
+from sqlext.plan.scope import Scope, ScopeRelation, own_parts
 from sqlext_udfs.ranking.specification import ALL, Emission, Ranking
 
 RANKINGS = frozenset(r.value for r in Ranking)
@@ -92,6 +93,29 @@ def with_limits(block: Block, _: Binding) -> Block:
             if select.where is None:
                 return Block(select, node, scope)
     return Block(select, node, scope)
+
+
+def limited(
+    node: nodes.PlanNode, relations: Sequence[ScopeRelation], conditions: Sequence[Expr], scope: Scope
+) -> nodes.PlanNode:
+    """Return a side of a join whose ranks have the ranges that conditions of the join, or of WHERE, give them.
+
+    The conditions stay where they are: they hold for the rows that are left.
+
+    Args:
+        relations: those of the side.
+        conditions: what is true of all rows of the side that matter.
+        scope: what their names mean.
+    """
+    if not conditions or not any(isinstance(n, Rank) and n.last is None for n in walk(node)):
+        return node
+    for column in (c for relation in relations for c in relation.columns):
+        rank = _rank_of(node, column.physical)
+        ranges = [] if rank is None else [_limit(c, scope, column.physical) for c in conditions]
+        found = next((r for r in ranges if r is not None), None)
+        if rank is not None and found is not None:
+            node = _replaced(node, rank, _in_range(rank, found, looked_at=True))
+    return node
 
 
 def with_all_numbers(plan: nodes.PlanNode) -> nodes.PlanNode:
@@ -247,6 +271,8 @@ def _bounds(part: Expr, scope: Scope, physical: str) -> tuple[int | None, int | 
 def _is(expr: Expr, scope: Scope, physical: str) -> bool:
     if not isinstance(expr, (ColumnRef, Paren)):
         return False
+    if isinstance(expr, ColumnRef) and not scope.has(expr):
+        return False  # WHERE has names of relations that are joined later
     found = scope.bare(expr)
     return found is not None and found.column.physical == physical
 

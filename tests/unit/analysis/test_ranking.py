@@ -108,6 +108,37 @@ def test_another_number_without_an_end_is_refused(flink: Analysis, by: str, wher
     assert (refused.value.code, refused.value.line) == ("RANK-001", 1)
 
 
+_JOINED = "SELECT v.page, t.user_name FROM visits AS v {} JOIN ({}) AS t ON v.page = t.page {}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest", "first", "last"),
+    [
+        ("LEFT", "AND t.n = 1", 1, 1),
+        ("INNER", "AND t.n <= 2 AND v.user_name <> t.user_name", 1, 2),
+        ("INNER", "WHERE t.n BETWEEN 2 AND 3", 2, 3),
+        ("LEFT", "WHERE t.n < 3 AND v.user_name = 'a'", 1, 2),
+        ("FULL", "WHERE 3 >= t.n", 1, 3),
+        ("RIGHT", "WHERE t.n = 1", 1, 1),
+        ("LEFT", "JOIN users AS u ON u.user_name = v.user_name WHERE t.n = 1 AND u.country = 'x'", 1, 1),
+    ],
+)
+def test_the_range_of_a_side_of_a_join(flink: Analysis, kind: str, rest: str, first: int, last: int) -> None:
+    """By several columns, so that numbers without an end are none."""
+    query = _JOINED.format(kind, RANKED.format(by="user_name, vt"), rest)
+    (rank,) = ranks(flink.plan(query))
+    assert (rank.first, rank.last) == (first, last)
+
+
+@pytest.mark.parametrize(("kind", "rest"), [("RIGHT", "AND t.n = 1"), ("FULL", "AND t.n <= 2"), ("LEFT", "")])
+@pytest.mark.parametrize("null", ["", " WHERE t.n = 1 OR t.n IS NULL"])
+def test_a_join_that_keeps_other_numbers_gives_no_range(flink: Analysis, kind: str, rest: str, null: str) -> None:
+    query = _JOINED.format(kind, RANKED.format(by="user_name, vt"), rest + null)
+    with pytest.raises(SqlExtError) as refused:
+        flink.run(query)
+    assert refused.value.code == "RANK-001"
+
+
 def test_order_by_is_needed(flink: Analysis) -> None:
     with pytest.raises(SqlExtError) as refused:
         flink.run("SELECT * FROM (SELECT page, ROW_NUMBER() OVER (PARTITION BY page) AS n FROM visits) WHERE n = 1")
