@@ -111,6 +111,37 @@ def test_a_first_query_appears_by_itself_and_goes_on(screen: Screen, server: UiS
     assert screen.text("[role=status].live") == "live"
 
 
+#: Plans of five, six and seven steps, from the query of a minute's sums.
+_HOURS = """SELECT item, window_start, SUM(total) FROM TABLE(TUMBLE(TABLE m, DESCRIPTOR(at), INTERVAL '1' HOUR))
+GROUP BY item, window_start, window_end"""
+_MINUTES = """m AS (SELECT item, window_time AS at, SUM(amount) AS total
+FROM TABLE(TUMBLE(TABLE {input}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY item, window_start, window_end, window_time)"""
+_LARGE = "large AS (SELECT item, amount, ts FROM orders WHERE amount > 1)"
+PLANS = {
+    5: f"""WITH {_LARGE} SELECT item, window_start, SUM(amount)
+FROM TABLE(TUMBLE(TABLE large, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY item, window_start, window_end""",
+    6: f"WITH {_MINUTES.format(input='orders')} {_HOURS}",
+    7: f"WITH {_LARGE}, {_MINUTES.format(input='large')} {_HOURS}",
+}
+
+
+@pytest.mark.parametrize("wide", [1300, 1000, 600])
+@pytest.mark.parametrize("steps", PLANS)
+def test_a_plan_fits_the_page(screen: Screen, server: UiServer, kept: Kept, steps: int, wide: int) -> None:
+    kept.add(KeptQuery("q", f"INSERT INTO per_minute\n{PLANS[steps]}"))
+    screen.browser.set_window_size(wide, 1400)
+    try:
+        screen.open(server.url)
+        screen.until(lambda: len(screen.all(".node")) >= steps)
+        script = "const e = document.querySelector('.scroll:has(.plan)'); return e.scrollWidth - e.clientWidth"
+        screen.until(lambda: screen.browser.execute_script(script) <= 0)
+        # What is said of a step stands inside of its box.
+        script = "return [...document.querySelectorAll('.node')].filter(e => e.scrollWidth > e.clientWidth).length"
+        assert screen.browser.execute_script(script) == 0
+    finally:
+        screen.browser.set_window_size(1300, 1400)
+
+
 #: How many pixels of the first colour a chart has so many seconds ago; axes are on its left and right.
 COLOURED = """
 const [canvas, age] = [document.querySelectorAll('.chart canvas')[arguments[0]], arguments[1]];

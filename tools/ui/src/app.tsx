@@ -264,7 +264,8 @@ function Tiles({ card, zone }: { card: Card; zone: string }) {
     ["state", short(card.state_rows), size(card.state_bytes)],
     ["late", short(card.rows_dropped + card.rows_late), card.rows_late ? `${short(card.rows_late)} of them kept` : "rows dropped"],
     ["not readable", short(card.rows_bad), "rows"],
-    ["dead letters", short(card.dead_letters), card.dead_letters ? "REPLAY feeds them back" : ""],
+    // Few queries have a table for them.
+    ...(card.dead_letters ? [["dead letters", short(card.dead_letters), "REPLAY feeds them back"] as [string, string, string]] : []),
   ];
   return (
     <dl class="tiles">

@@ -1,9 +1,16 @@
 // The plan as a graph: dagre places the steps.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import dagre from "@dagrejs/dagre";
 import type { View, PlanNode } from "./api";
 import { clock, count, shortName, size } from "./texts";
 
-const WIDTH = 196;
+// From the roomiest to the tightest: the first that fits is taken, and if none does the steps stand below one another.
+const SIZES = [
+  { width: 196, gap: 34 },
+  { width: 176, gap: 24 },
+  { width: 160, gap: 16 },
+  { width: 138, gap: 14 },
+];
 // Of a step with as many facts as most have; one fact more needs a line more.
 const HEIGHT = 104;
 const LINE = 17;
@@ -12,21 +19,28 @@ const MOST = 3;
 const TITLES: Record<string, string> = { AssignWindows: "Windows", Project: "Select", Scan: "Source" };
 
 export function Plan({ view, down }: { view: View; down: boolean }) {
+  const [room, setRoom] = useState(0);
+  const frame = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const watcher = new ResizeObserver(() => setRoom(element.clientWidth));
+    watcher.observe(element);
+    setRoom(element.clientWidth);
+    return () => watcher.disconnect();
+  }, [view.nodes.length === 0]);
   if (view.nodes.length === 0) return <p class="quiet">The plan is known once the query was started by this version.</p>;
-  const graph = new dagre.graphlib.Graph().setGraph({ rankdir: down ? "TB" : "LR", nodesep: 24, ranksep: 34, marginx: 4, marginy: 4 });
-  graph.setDefaultEdgeLabel(() => ({}));
   const begun = view.card.at !== null;
   const facts = new Map(view.nodes.map((node) => [node.number, factsOf(node, view.zone, begun)]));
   const tall = HEIGHT + LINE * Math.max(0, ...[...facts.values()].map((found) => found.length - MOST));
-  for (const node of view.nodes) graph.setNode(String(node.number), { width: WIDTH, height: tall });
-  for (const edge of view.edges) graph.setEdge(String(edge.source), String(edge.target));
-  dagre.layout(graph);
+  const beside = down ? [] : SIZES.map((size) => laidOut(view, size, tall, "LR"));
+  const { graph, step } = beside.find(({ graph }) => graph.graph().width! <= room) ?? laidOut(view, SIZES[0], tall, "TB");
   const { width = 0, height = 0 } = graph.graph();
   const flows = view.card.state === "running" && view.card.rate > 0;
   const some = begun && view.nodes.some(isUncounted);
   return (
     <>
-    <div class="scroll" tabIndex={0} role="group" aria-label="Plan of the query">
+    <div class="scroll" ref={frame} tabIndex={0} role="group" aria-label="Plan of the query">
       <div class="plan" style={{ width: `${width}px`, height: `${height}px` }}>
         <svg width={width} height={height} aria-hidden="true">
           <defs>
@@ -42,7 +56,7 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
         <ol>
           {[...view.nodes].reverse().map((node) => {
             const { x, y } = graph.node(String(node.number));
-            return <Node key={node.number} node={node} facts={facts.get(node.number)!} left={x - WIDTH / 2} top={y - tall / 2} height={tall} />;
+            return <Node key={node.number} node={node} facts={facts.get(node.number)!} left={x - step / 2} top={y - tall / 2} width={step} height={tall} />;
           })}
         </ol>
       </div>
@@ -52,11 +66,20 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
   );
 }
 
+function laidOut(view: View, size: { width: number; gap: number }, tall: number, rankdir: "LR" | "TB") {
+  const graph = new dagre.graphlib.Graph().setGraph({ rankdir, nodesep: 24, ranksep: size.gap, marginx: 4, marginy: 4 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const node of view.nodes) graph.setNode(String(node.number), { width: size.width, height: tall });
+  for (const edge of view.edges) graph.setEdge(String(edge.source), String(edge.target));
+  dagre.layout(graph);
+  return { graph, step: size.width };
+}
+
 // Steps with state tell their state in place of rows.
 const isUncounted = (node: PlanNode) => node.rows === null && node.state_rows === null;
 
 type Fact = [string, string];
-interface Placed { node: PlanNode; facts: Fact[]; left: number; top: number; height: number }
+interface Placed { node: PlanNode; facts: Fact[]; left: number; top: number; width: number; height: number }
 
 function factsOf(node: PlanNode, zone: string, begun: boolean): Fact[] {
   const facts: Fact[] = [];
@@ -68,14 +91,14 @@ function factsOf(node: PlanNode, zone: string, begun: boolean): Fact[] {
   return facts;
 }
 
-function Node({ node, facts, left, top, height }: Placed) {
+function Node({ node, facts, left, top, width, height }: Placed) {
   const kind = node.step === "Sink" ? "sink" : node.step === "Scan" ? "scan" : node.stateful ? "stateful" : "plain";
   return (
-    <li class={`node ${kind}`} style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px`, height: `${height}px` }}>
+    <li class={`node ${kind}`} style={{ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` }}>
       <div class="head">
         <b>{TITLES[node.step] ?? node.step}</b>
         {node.activity && node.activity !== "active" && <span class={`pill ${node.activity}`}>{node.activity}</span>}
-        {node.stateful && <span class="tag">keeps state</span>}
+        {node.stateful && <span class="tag" title="keeps state">state</span>}
       </div>
       <div class="detail" title={node.detail}>{shortName(node.detail)}</div>
       <dl>
