@@ -114,8 +114,11 @@ def test_a_first_query_appears_by_itself_and_goes_on(screen: Screen, server: UiS
 #: Plans of five, six and seven steps, from the query of a minute's sums.
 _HOURS = """SELECT item, window_start, SUM(total) FROM TABLE(TUMBLE(TABLE m, DESCRIPTOR(at), INTERVAL '1' HOUR))
 GROUP BY item, window_start, window_end"""
-_MINUTES = """m AS (SELECT item, window_time AS at, SUM(amount) AS total
-FROM TABLE(TUMBLE(TABLE {input}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY item, window_start, window_end, window_time)"""
+_MINUTES = """m AS (
+  SELECT item, window_time AS at, SUM(amount) AS total
+  FROM TABLE(TUMBLE(TABLE {input}, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+  GROUP BY item, window_start, window_end, window_time
+)"""
 _LARGE = "large AS (SELECT item, amount, ts FROM orders WHERE amount > 1)"
 PLANS = {
     5: f"""WITH {_LARGE} SELECT item, window_start, SUM(amount)
@@ -136,7 +139,7 @@ def test_a_plan_fits_the_page(screen: Screen, server: UiServer, kept: Kept, step
         script = "const e = document.querySelector('.scroll:has(.plan)'); return e.scrollWidth - e.clientWidth"
         screen.until(lambda: screen.browser.execute_script(script) <= 0)
         # What is said of a step stands inside of its box.
-        script = "return [...document.querySelectorAll('.node')].filter(e => e.scrollWidth > e.clientWidth).length"
+        script = "return [...document.querySelectorAll('.node, .node dd, .node b')].filter(e => e.scrollWidth > e.clientWidth).length"
         assert screen.browser.execute_script(script) == 0
     finally:
         screen.browser.set_window_size(1300, 1400)
@@ -327,7 +330,7 @@ def test_a_step_has_room_for_what_is_said_of_it(screen: Screen, server: UiServer
     kept.add(KeptQuery("q", late=5))
     screen.open(server.url)
     screen.until(lambda: "late" in screen.text(".node.stateful"))
-    cut = "return [...document.querySelectorAll('.node')].filter(e => e.scrollHeight > e.clientHeight).length"
+    cut = "return [...document.querySelectorAll('.node, .node dd, .node b')].filter(e => e.scrollHeight > e.clientHeight).length"
     assert screen.browser.execute_script(cut) == 0
 
 

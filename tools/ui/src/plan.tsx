@@ -9,7 +9,7 @@ const SIZES = [
   { width: 196, gap: 34 },
   { width: 176, gap: 24 },
   { width: 160, gap: 16 },
-  { width: 138, gap: 14 },
+  { width: 138, gap: 12 },
 ];
 // Of a step with as many facts as most have; one fact more needs a line more.
 const HEIGHT = 104;
@@ -94,7 +94,7 @@ function factsOf(node: PlanNode, zone: string, begun: boolean): Fact[] {
 function Node({ node, facts, left, top, width, height }: Placed) {
   const kind = node.step === "Sink" ? "sink" : node.step === "Scan" ? "scan" : node.stateful ? "stateful" : "plain";
   return (
-    <li class={`node ${kind}`} style={{ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` }}>
+    <li class={`node ${kind}${width < SIZES[0].width ? " tight" : ""}`} style={{ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` }}>
       <div class="head">
         <b>{TITLES[node.step] ?? node.step}</b>
         {node.activity && node.activity !== "active" && <span class={`pill ${node.activity}`}>{node.activity}</span>}
@@ -102,7 +102,7 @@ function Node({ node, facts, left, top, width, height }: Placed) {
       </div>
       <div class="detail" title={node.detail}>{shortName(node.detail)}</div>
       <dl>
-        {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+        {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd title={value}>{value}</dd></div>)}
       </dl>
     </li>
   );
