@@ -89,6 +89,8 @@ async def measure(root: Path) -> None:
         "references": lambda p: client.text_document_references_async(
             types.ReferenceParams(types.ReferenceContext(True), document(uri), p)
         ),
+        "rename": lambda p: client.text_document_rename_async(types.RenameParams(document(uri), p, "purchases")),
+        "signatures": lambda p: client.text_document_signature_help_async(types.SignatureHelpParams(document(uri), p)),
         "code lenses": lambda p: client.text_document_code_lens_async(types.CodeLensParams(document(uri))),
     }
     for name, question in questions.items():
