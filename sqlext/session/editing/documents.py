@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -54,8 +55,8 @@ class Document:
         self._variables = variables or {}
         self._base = base
         self._steps: list[ScriptStep] = []
-        #: Steps of an earlier version that may still hold, for the last statements.
-        self._earlier: list[ScriptStep] = []
+        #: For each statement the step of an earlier version that may still hold, if its text is the same.
+        self._earlier: list[ScriptStep | None] = []
         #: What the last step that was kept has left, before and now, and how these differ.
         self._patched: tuple[Surroundings, Surroundings, Patch] | None = None
         self._take(text)
@@ -80,10 +81,16 @@ class Document:
             return
         self._take(text)
 
-    def _known(self) -> list[ScriptStep]:
-        """Return the steps that there are, in order; none stands twice."""
-        left = len(self._ranges) - len(self._steps)
-        return [*self._steps, *(self._earlier[-left:] if left else ())]
+    def copied(self) -> Document:
+        """Return a document of its own with the same text; what was found is not looked for again."""
+        other = copy(self)
+        # These two grow in place.
+        vars(other).update(_steps=list(self._steps), _index=dict(self._index))
+        return other
+
+    def _known(self) -> list[ScriptStep | None]:
+        """Return the step of each statement, as far as there is one; none stands twice."""
+        return [*self._steps, *self._earlier[len(self._steps) :]]
 
     def _take(self, text: str) -> None:
         given = {name: f"${{{name}}}" for name in _VARIABLE.findall(text)}
@@ -105,10 +112,7 @@ class Document:
         self._steps = self._steps[:same]
         #: Where each step stands, by its source: two steps of one text have two.
         self._index = {step.source: index for index, step in enumerate(self._steps)}
-        most, last = min(len(parts) - same, len(self._earlier) - same), 0
-        while last < most and parts[-1 - last] == self._earlier[-1 - last].source.text:
-            last += 1
-        self._earlier = self._earlier[len(self._earlier) - last :]
+        self._earlier = _aligned(self._earlier, parts, same)
 
     # Steps
 
@@ -135,11 +139,10 @@ class Document:
     def _next(self) -> ScriptStep:
         at = len(self._steps)
         before = self._steps[-1].after if at else self._base
-        behind = len(self._ranges) - at
-        if behind <= len(self._earlier):
-            kept = self._kept(self._earlier[-behind], before, at)
-            if kept is not None:
-                return kept
+        earlier = self._earlier[at]
+        kept = self._kept(earlier, before, at) if earlier is not None else None
+        if kept is not None:
+            return kept
         return step_of(self._source.part(*self._ranges[at]), before)
 
     def _kept(self, earlier: ScriptStep, before: Surroundings, at: int) -> ScriptStep | None:
@@ -235,6 +238,24 @@ class Document:
                 continue
             message = f"the variable ${{{match.group(1)}}} has no value here"
             yield DocumentFinding(*place, "information" if "string" in kinds else "error", "NAME-001", message)
+
+
+def _aligned(old: list[ScriptStep | None], parts: list[str], same: int) -> list[ScriptStep | None]:
+    """Return the old step of each part that has its text: from the end on, and all where no statement came or went.
+
+    Args:
+        same: so many parts at the beginning have their steps already.
+    """
+
+    def held(step: ScriptStep | None, part: str) -> ScriptStep | None:
+        return step if step is not None and step.source.text == part else None
+
+    if len(old) == len(parts):
+        return [*([None] * same), *map(held, old[same:], parts[same:])]
+    most, last = min(len(parts), len(old)) - same, 0
+    while last < most and (old[-1 - last] is None or held(old[-1 - last], parts[-1 - last])):
+        last += 1
+    return [*([None] * (len(parts) - last)), *old[len(old) - last :]]
 
 
 def _finding(error: SqlExtError, place: tuple[int, int], message: str) -> DocumentFinding:

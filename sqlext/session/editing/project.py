@@ -226,7 +226,7 @@ class EditorProject:
         by_document: dict[str, list[DocumentRange]] = {}
         for place in places:
             by_document.setdefault(place.document, []).append(place)
-        trial = EditorProject(self._start, self._variables, self._init, self._root, self._policy)
+        trial = self._trial()
         for file in dict.fromkeys((*self._init, *by_document)):
             trial.open(file, _replaced(self._text(file), by_document.get(file, ()), written))
         for document in by_document:
@@ -236,6 +236,12 @@ class EditorProject:
                 reason = next((f.message for f in wrong if f.code not in known), "a mistake would come or go")
                 raise SqlExtError("NAME-091", f"with the name `{new}` the scripts would not be right: {reason}")
         return written, by_document
+
+    def _trial(self) -> EditorProject:
+        """Return a project like this one, whose documents may change; what was found in these is not lost."""
+        trial = EditorProject(self._start, self._variables, self._init, self._root, self._policy)
+        trial._documents = {name: document.copied() for name, document in self._documents.items()}
+        return trial
 
     def looked_through(self, name: str) -> Iterator[None]:
         """Find the names of a document, a statement at a time, so that a question about them need not."""

@@ -55,6 +55,34 @@ def test_what_does_not_name_a_changed_table_is_not_checked_again() -> None:
     assert [old is new for old, new in zip(before, after, strict=True)] == [False, True, False, True, True]
 
 
+def test_what_stands_between_two_changes_is_not_checked_again() -> None:
+    """As a rename changes it: many statements at once, none more and none less."""
+    tables = "".join(f"CREATE TABLE {t} (x INT) WITH ('connector' = 'datagen');\n" for t in "abc")
+    text = f"{tables}SELECT x FROM a;\nSELECT x FROM b;\nSELECT x FROM c;\nSELECT x FROM a;\n"
+    document = fresh(text)
+    before = [step.checked for step in document.steps()]
+    other = document.copied()
+    other.update(text.replace("TABLE a ", "TABLE d ").replace("FROM a", "FROM d"))
+    assert other.findings() == []
+    after = [step.checked for step in other.steps()]
+    changed = [old is not new for old, new in zip(before, after, strict=True)]
+    assert changed == [True, False, False, True, False, False, True, False]
+    # The first one is as it was.
+    assert [step.checked for step in document.steps()] == before
+    assert document.text == text
+
+
+def test_many_changes_at_once_give_the_findings_of_a_new_document() -> None:
+    chance, document = random.Random(7), fresh(TEXT)
+    words = sorted({word for word in TEXT.replace(",", " ").split() if word.isidentifier()})
+    for _ in range(12):
+        text = TEXT
+        for word in chance.sample(words, 2):
+            text = text.replace(word, f"{word}_2")
+        document.update(text)
+        assert document.findings() == fresh(text).findings()
+
+
 def test_moved_findings_keep_their_words() -> None:
     text = "CREATE TABLE a (x INT) WITH ('connector' = 'datagen');\nSELECT z FROM a;\n"
     document = fresh(text)
