@@ -35,6 +35,7 @@ from sqlext.dialect.keywords import NOT_AN_OPERAND, at_query, unsupported
 from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import Token, TokenKind, words
 
+_OPERATORS = frozenset(("+", "-", "*", "/", "=", "<>", "!=", "<", "<=", ">", ">=", "||"))
 # Calls without parentheses, so a column of such a name needs backticks, as in Flink.
 _BARE_CALLS = frozenset(
     words(
@@ -100,8 +101,18 @@ def _symbol(cursor: Cursor, token: Token) -> Expr:
         return Literal(span, "NUMBER", span.text)
     if token.text in ("?", ":", "@"):
         raise unsupported(cursor, "a parameter marker", "write ${NAME} and pass the variable NAME")
-    hint = "write the pattern in quotes: '%...%'" if token.text == "%" else None
+    hint = "write the pattern in quotes: '%...%'" if token.text == "%" else _of_operator(cursor)
     raise cursor.unexpected("an expression", hint=hint)
+
+
+def _of_operator(cursor: Cursor) -> str | None:
+    """Return what is wrong if an operator stands before the token in front, which is no operand."""
+    before, called = (cursor.tokens[cursor.index - n] if cursor.index >= n else None for n in (1, 2))
+    if before is None or before.kind is not TokenKind.SYMBOL or before.text not in _OPERATORS:
+        return None
+    if before.text == "*" and called is not None and called.upper == "COUNT":
+        return "write COUNT(*)"
+    return f"nothing stands behind `{before.text}`"
 
 
 def parenthesised_query(cursor: Cursor) -> bool:
@@ -170,7 +181,7 @@ def _word(cursor: Cursor, token: Token) -> Expr:
     if following.kind is TokenKind.SYMBOL and following.text == ".":
         return _name(cursor)
     if word in NOT_AN_OPERAND:
-        hint = f"write `{token.text}` in backticks if it is a name"
+        hint = _of_operator(cursor) or f"write `{token.text}` in backticks if it is a name"
         if cursor.index and cursor.tokens[cursor.index - 1].text == ",":
             hint = f"remove the comma before {token.text}"
         raise cursor.unexpected("an expression", hint)

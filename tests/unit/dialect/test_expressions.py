@@ -272,3 +272,20 @@ def test_what_only_spark_writes(text: str, code: str) -> None:
     with pytest.raises(SqlExtError) as caught:
         parse_expression_text(text, "flink")
     assert (caught.value.code, caught.value.hint is not None) == (code, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("COUNT *", "write COUNT(*)"),
+        ("count * FROM", "write COUNT(*)"),
+        ("n * FROM", "nothing stands behind `*`"),
+        ("n = AND m", "nothing stands behind `=`"),
+        ("(n || )", "nothing stands behind `||`"),
+        ("FROM", "write `FROM` in backticks if it is a name"),
+    ],
+)
+def test_an_operator_without_an_operand_says_so(text: str, hint: str) -> None:
+    with pytest.raises(SqlExtError) as caught:
+        parse_expression_text(text, "spark")
+    assert (caught.value.code, caught.value.hint) == ("PARSE-002", hint)
