@@ -156,10 +156,17 @@ def columns_text(schema: tuple[tuple[str, str], ...]) -> str:
 _NOT_HERE = {
     "avro": "files of Avro are read and written by 'connector' = 'spark', 'format' = 'avro', and Spark's package",
     "avro-confluent": "the records of connector 'kafka' and connector 'upsert-kafka' have it",
+    "debezium-avro-confluent": "let Debezium write JSON, for 'debezium-json'; or read its messages as rows by "
+    "'avro-confluent' with columns `before`, `after` and `op`",
+    **dict.fromkeys(
+        ("protobuf", "protobuf-confluent", "proto-registry"),
+        "read the messages by 'raw' into BYTES, and take them apart with a Python function",
+    ),
+    **dict.fromkeys(("avro-registry", "json-registry", "avro-glue", "json-glue"), "'avro-confluent' asks a registry"),
 }
 
 
-def unknown_format(name: str, known: Mapping[str, object], owner: str) -> OptionError:
-    """Return the refusal of a format."""
+def unknown_format(name: str, known: Mapping[str, object], owner: str, option: str = "format") -> OptionError:
+    """Return the refusal of a format that an option names."""
     hint = _NOT_HERE.get(name) or did_you_mean(name, known) or f"it takes {', '.join(known)}"
-    return OptionError("OPT-005", f"{owner} has no format '{name}'", option="format", hint=hint)
+    return OptionError("OPT-005", f"{owner} has no format '{name}'", option=option, hint=hint)

@@ -20,6 +20,8 @@ AVRO_FORMATS: dict[str, AvroFormat] = {f.name: f for f in (AvroFormat(), AvroCon
 MESSAGE_FORMATS: dict[str, MessageFormat] = {"json": JsonFormat(), "csv": CsvFormat(), **AVRO_FORMATS}
 _KEY_FORMATS = (*MESSAGE_FORMATS, "raw")
 FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
+#: The options that name one.
+FORMAT_KEYS = ("format", "value.format", "key.format")
 #: Beginnings of the options of formats, in the value and, for those of keys, in the key.
 _FORMAT_OPTIONS = tuple(f"{name}." for name in (*MESSAGE_FORMATS, *CHANGELOG_FORMATS))
 

@@ -27,6 +27,7 @@ from sqlext.connectors.formats.conversions import output_type, wall_to_instant
 from sqlext.connectors.kafka.client import why_no_client
 from sqlext.connectors.kafka.guarantee import validate_sink
 from sqlext.connectors.kafka.options import (
+    FORMAT_KEYS,
     FORMATS,
     MESSAGE_FORMATS,
     RULES,
@@ -88,6 +89,16 @@ class Kafka(Connector):
     keeps_order = True
     passes_on = True
     rules = RULES
+
+    def refused_option(self, table: Table, key: str) -> OptionError | None:
+        """Return also that a format is not there, in place of what is wrong with its options."""
+        unknown = {k: v for k in FORMAT_KEYS if (v := table.option(k)) is not None and v.lower() not in FORMATS}
+        if key in unknown:
+            return unknown_format(unknown[key], dict.fromkeys(FORMATS), self.owner, key)
+        of_format = key.removeprefix("value.").removeprefix("key.")
+        if any(of_format.startswith(f"{name}.") for name in unknown.values()):
+            return None
+        return super().refused_option(table, key)
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work; see Connector.validate."""

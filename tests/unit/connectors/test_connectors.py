@@ -129,6 +129,18 @@ def test_refusals_of_an_index(options: dict[str, str | None], keys: tuple[str, .
     assert word in f"{raised.value.message} {raised.value.hint}"
 
 
+@pytest.mark.parametrize("key", ["format", "value.format"])
+def test_a_format_that_is_not_there_is_named_before_its_options(key: str) -> None:
+    of_format = f"{key.removesuffix('format')}debezium-avro-confluent.schema-registry.url"
+    definition = table({"k": STRING}, KAFKA | {of_format: "http://h", key: "debezium-avro-confluent"})
+    connector = connector_of(definition)
+    assert connector.refused_option(definition, of_format) is None
+    error = connector.refused_option(definition, key)
+    assert error is not None
+    assert (error.code, error.option) == ("OPT-005", key)
+    assert "'debezium-json'" in (error.hint or "")
+
+
 def test_parts_of_an_index() -> None:
     parts = index_parts("a-{k}.{at|yyyy-MM}{now()|dd}")
     assert [(p.text, p.column, p.pattern) for p in parts] == [
