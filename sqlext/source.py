@@ -118,6 +118,9 @@ class SourceText:
         """The secrets of the text, None if there are none; a name such as `password` says nothing in a message."""
         found = {self.text[start:end] for start, end in secret_ranges(self.text)}
         telling = sorted((re.escape(s) for s in found if len(s) >= SHORTEST and not is_secret(s)), reverse=True)
+        # A password that is also the name of a host or a user is a word that everybody reads: it hides nothing there.
+        readable = masked(self.text)
+        telling = [s for s in telling if re.search(rf"(?<!\w){s}(?!\w)", readable) is None]
         return re.compile(rf"(?<!\w)(?:{'|'.join(telling)})(?!\w)") if telling else None
 
     @cached_property

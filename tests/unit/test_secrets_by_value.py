@@ -68,3 +68,12 @@ def test_parts_of_words_and_short_secrets_stay(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv("SHOP", value)
         resolve_secret("env:SHOP")
     assert SqlExtError("RUN-100", "the shops have shop and abc").message == f"the shops have {HIDDEN} and abc"
+
+
+def test_a_word_that_stands_in_the_open_too_is_not_hidden_by_its_value() -> None:
+    """A host, a user and a password of one name: messages may call the host."""
+    text = "CREATE TABLE t (a INT) WITH ('hostname' = 'postgres', 'user' = 'own-one', 'password' = '{}')"
+    open_one, own = SourceText.of(text.format("postgres")), SourceText.of(text.format("c4n4ry"))
+    assert open_one.without_secrets("no connector 'postgres-cdc'") == "no connector 'postgres-cdc'"
+    assert own.without_secrets("refused: 'c4n4ry' of postgres") == f"refused: '{HIDDEN}' of postgres"
+    assert "'password' = '********'" in SqlExtError("RUN-100", "x", span=open_one.span(0, 6)).render()
