@@ -4,8 +4,9 @@ Spark runs a micro-batch that stands in ``offsets`` and not in ``commits`` as it
 
 1. a first micro-batch that takes nothing (``renewal.begin_empty``): from it Spark's form of the sources is known;
 2. a micro-batch from the beginning to the place that the old version has committed;
-3. one without rows, where the watermark has moved: what it closes comes out;
-4. the last two again, when the old version has gone on meanwhile.
+3. another one, when the old version has gone on meanwhile;
+4. one without rows, where the watermark has moved: what it closes comes out. That is what the old version has closed,
+   where both have the same watermark: its own may be further by now, and closes the rest in the next micro-batch.
 """
 
 from __future__ import annotations
@@ -71,14 +72,31 @@ def plan_next(old: ReachedBatch, new: QueryHome) -> bool:
     return True
 
 
-def plan_watermark(new: QueryHome) -> bool:
-    """Plan a micro-batch without rows, if the last one has moved the watermark; return whether it has."""
+def plan_watermark(new: QueryHome, old: ReachedBatch | None = None) -> bool:
+    """Plan a micro-batch without rows, if the watermark has moved behind the last one; return whether it has.
+
+    Args:
+        old: whose watermark it gets: that by which it has closed windows. None: its own.
+    """
     last = last_number(new.location, _COMMITS)
-    before = json.loads(lines_of(new.location, f"{_OFFSETS}/{last}")[1])["batchWatermarkMs"]
-    if _watermark(new.location, last) <= before:
+    reached = _watermark(new.location, last) if old is None else _watermark_in(old.home.location, old.batch)
+    if reached <= _watermark_in(new.location, last):
         return False
-    _plan(new.location, last + 1, ends_of(new.location, CHECKPOINT))
+    _plan(new.location, last + 1, ends_of(new.location, CHECKPOINT), reached)
     return True
+
+
+def keep_watermark(new: QueryHome, old: ReachedBatch) -> None:
+    """Let the watermark of the next micro-batch be what it would be for the old version; a second time is none."""
+    last, place = last_number(new.location, _COMMITS), old.home.location
+    # The micro-batch without rows has moved it no further than it was told.
+    found = [_watermark(new.location, n) for n in (last - 1, last) if n >= 0]
+    if old.batch <= last_number(place, _COMMITS):
+        found.append(_watermark(place, old.batch))
+    if max(found) > _watermark(new.location, last):
+        version, text, *more = lines_of(new.location, f"{_COMMITS}/{last}")
+        changed = json.dumps({**json.loads(text), "nextBatchWatermarkMs": max(found)})
+        new.location.put(f"{_COMMITS}/{last}", "\n".join([version, changed, *more]))
 
 
 def _wanted(old: ReachedBatch, new: QueryHome, taken: Sequence[str]) -> list[str]:
@@ -131,15 +149,24 @@ def _copy(source: Location, folder: str, target: Location, name: str) -> None:
             target.store.write(f"{name}/{key}", found.data)
 
 
-def _plan(place: Location, number: int, ends: Sequence[str]) -> None:
-    """Write the offsets of a micro-batch as Spark would, behind those of the one before."""
+def _plan(place: Location, number: int, ends: Sequence[str], watermark: int | None = None) -> None:
+    """Write the offsets of a micro-batch as Spark would, behind those of the one before.
+
+    Args:
+        watermark: None: that behind the one before.
+    """
     version, text, *_ = lines_of(place, f"{_OFFSETS}/{number - 1}")
     settings = json.loads(text)
     # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and these batches must read their sources.
     settings["conf"][PRUNES] = "false"
-    settings["batchWatermarkMs"] = _watermark(place, number - 1)
+    settings["batchWatermarkMs"] = _watermark(place, number - 1) if watermark is None else watermark
     settings["batchTimestampMs"] = time.time_ns() // 1_000_000
     place.put(f"{_OFFSETS}/{number}", "\n".join([version, json.dumps(settings), *ends]))
+
+
+def _watermark_in(place: Location, number: int) -> int:
+    """Return the watermark of a micro-batch: by it windows are closed."""
+    return int(json.loads(lines_of(place, f"{_OFFSETS}/{number}")[1])["batchWatermarkMs"])
 
 
 def _watermark(place: Location, number: int) -> int:

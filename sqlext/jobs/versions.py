@@ -6,18 +6,23 @@ checkpoints hold whole paths, so none can be moved. One small file says which of
 <query's folder>/
     versions.json    ``Versions``; not there while nothing was deployed
     versions/<id>/   the folder of a version
+    deploying/       the lease of who deploys it: another one than that of who runs it
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from sqlext.errors import SqlExtError
+from sqlext.stores import lease
+from sqlext.stores.lease import HeldError, Term
 from sqlext.stores.location import Location
 
-#: Below a query's folder: what says which version is current, and the folders of its versions.
-FILE, FOLDER = "versions.json", "versions"
+#: Below a query's folder: what says which version is current, the folders of its versions, and who deploys it.
+FILE, FOLDER, DEPLOYING = "versions.json", "versions", "deploying"
 #: What has begun and is not done: the sink's rows are being replaced, or those of before brought back.
 SWITCHING, RESTORING = "switching", "restoring"
 
@@ -32,7 +37,9 @@ class Versions:
         before: the one that a rollback brings back, None if there is none.
         restored: the version of the sink's table that goes with ``before``, or with ``current`` while switching.
         step: what has begun and is not done; empty if nothing has.
-        deployed: when the current one became so, in nanoseconds since 1970; the same for all of one deployment.
+        deployed: when the current one became so, or what is switched now was found good, in nanoseconds since 1970;
+            the same for all of one deployment.
+        replaces: while switching: whether the sink's rows are replaced; else they are the same.
     """
 
     current: str = ""
@@ -41,21 +48,17 @@ class Versions:
     restored: int | None = None
     step: str = ""
     deployed: int = 0
+    replaces: bool = True
 
-    def switching(self, table_version: int) -> Versions:
-        """Return them while the sink's rows are replaced by those of the version beside."""
-        return replace(self, before=None, restored=table_version, step=SWITCHING)
+    def switching(self, table_version: int, deployed: int, *, replaces: bool = True) -> Versions:
+        """Return them while the version beside becomes the current one; arguments as the attributes."""
+        return replace(self, before=None, restored=table_version, step=SWITCHING, deployed=deployed, replaces=replaces)
 
-    def switched(self, deployed: int, table_version: int | None = None) -> Versions:
-        """Return them when the version beside is the current one.
-
-        Args:
-            deployed: see there.
-            table_version: that of the sink's table, where its rows were not replaced.
-        """
+    def switched(self) -> Versions:
+        """Return them when the version beside is the current one."""
         assert self.beside is not None
-        restored = self.restored if table_version is None else table_version
-        return Versions(self.beside, before=self.current, restored=restored, deployed=deployed)
+        assert self.step == SWITCHING
+        return Versions(self.beside, before=self.current, restored=self.restored, deployed=self.deployed)
 
     def restoring(self) -> Versions:
         """Return them while the rows of the version before are brought back."""
@@ -63,7 +66,7 @@ class Versions:
 
     def given_up(self) -> Versions:
         """Return them when the version beside is not to become the current one."""
-        return Versions(self.current, deployed=self.deployed)
+        return Versions(self.current)
 
     def rolled_back(self) -> Versions:
         """Return them when the version before is the current one again."""
@@ -77,9 +80,26 @@ def versions_of(folder: Location) -> Versions:
     return Versions(**found) if found is not None else Versions()
 
 
-def put_versions(folder: Location, versions: Versions) -> None:
-    """Keep the versions of the query in a folder, in one step."""
-    folder.put(FILE, json.dumps(asdict(versions)))
+def change_versions(folder: Location, name: str, then: Versions, now: Versions) -> None:
+    """Let the versions of the query in a folder follow others, in one step.
+
+    Raises:
+        SqlExtError: RUN-087 these are not there any more: somebody else has changed them.
+    """
+    kept, data = folder.store.read(FILE), json.dumps(asdict(now)).encode()
+    if versions_of(folder) == then:
+        if kept is None:
+            stamp = folder.store.create(FILE, data)
+        else:
+            stamp = folder.store.replace(FILE, data, kept.stamp)
+        # The answer of a store may have been lost.
+        if stamp is not None or versions_of(folder) == now:
+            return
+    raise SqlExtError(
+        "RUN-087",
+        f"query `{name}` is being deployed by somebody else: its versions have changed meanwhile",
+        hint="nothing more was changed here; the same command looks again",
+    )
 
 
 def version_location(folder: Location, version: str) -> Location:
@@ -91,6 +111,52 @@ def remove_version(folder: Location, version: str) -> None:
     """Remove all that a version has below the folder of its query; what the query's own folder has stays there."""
     if version:
         folder.store.remove(f"{FOLDER}/{version}")
+
+
+def remove_outdated(folder: Location) -> None:
+    """Remove the versions that are neither current, nor before it, nor beside it."""
+    found = versions_of(folder)
+    for version in {name.partition("/")[0] for name in folder.names(FOLDER)}:
+        if version not in (found.current, found.before, found.beside):
+            remove_version(folder, version)
+
+
+@contextmanager
+def sole_deployment(folder: Location, name: str) -> Iterator[None]:
+    """Be the only one who deploys the query in a folder; its old version may run meanwhile.
+
+    Raises:
+        SqlExtError: RUN-087 somebody else does, naming who.
+    """
+    store = folder.below(DEPLOYING).store
+    try:
+        mine = lease.take(store)
+    except HeldError as held:
+        raise _deployed_already(name, held.term) from None
+    mine.keep()
+    try:
+        yield
+    finally:
+        mine.remove()
+        store.leave()
+
+
+def refuse_while_deployed(folder: Location, name: str) -> None:
+    """Raise RUN-087 if somebody deploys the query in a folder."""
+    term = lease.holder(folder.below(DEPLOYING).store)
+    if term is not None:
+        raise _deployed_already(name, term)
+
+
+def _deployed_already(name: str, term: Term) -> SqlExtError:
+    who = f"by {term.owner}" if term.owner is not None else "and the lease of who does cannot be read"
+    seconds = max(0, term.expires - lease.now()) // 1000 + 1
+    return SqlExtError(
+        "RUN-087",
+        f"query `{name}` is being deployed already, {who}: only one does at a time",
+        hint="wait until it ends, or stop it"
+        + (f"; if it is gone for sure, its lease ends in {seconds} s" if term.owner is not None else ""),
+    )
 
 
 def refuse_halfway(folder: Location, name: str) -> None:

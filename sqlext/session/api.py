@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from sqlext.analysis.names.environment import Environment
     from sqlext.jobs.query import Query
     from sqlext.rewrite.script.model import Compiled
+    from sqlext.session.deploying.beside import NewVersions
     from sqlext.session.deploying.candidates import Deployable
-    from sqlext.session.deploying.deployer import Deployer
     from sqlext.session.deploying.report import Deployment
     from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.previews import TableFrame
@@ -495,34 +495,36 @@ class Session:
         variables: Mapping[str, str] | None = None,
         *,
         checkpoint: PathOrText | None = None,
-        allow_differences: str = "0",
+        allow_differences: str | int = "0",
         allow_columns: Sequence[str] = (),
         show: int = 10,
         stop: bool = False,
     ) -> Deployment:
         """Run the changed queries of a script beside the old ones, compare their rows, and make them current.
 
-        Definitions of the script do not reach the catalog; ``run`` of it goes on with the new versions.
+        Of the script's definitions, those of tables reach the catalog whose query is switched; ``run`` of it goes on
+        with the new versions.
 
         Args:
             checkpoint: as of ``run``.
-            allow_differences: how many rows may differ, ``12`` or ``0.5%``.
+            allow_differences: how many rows may differ, ``12`` or ``"0.5%"``.
             allow_columns: columns that may differ in any row.
             show: how many rows that differ are shown.
             stop: whether old versions that run are asked to stop.
 
         Raises:
-            SqlExtError: what is wrong with the script; RUN-022 for an old version that runs, RUN-084 for a query that
-                cannot be deployed.
-            ValueError: for ``allow_differences``.
+            SqlExtError: what is wrong with the script; OPT-040 for an argument that says nothing; RUN-022 for an old
+                version that runs, RUN-084 for a query that cannot be deployed, RUN-087 for one that somebody deploys.
         """
-        from sqlext.jobs.comparison import DifferenceLimit
-        from sqlext.session.deploying.deployer import Allowed
+        from sqlext.session.deploying.allowed import Allowed
+        from sqlext.session.deploying.deployer import Deployer
+        from sqlext.session.deploying.records import VersionRecords
 
-        allowed = Allowed(DifferenceLimit.parse(allow_differences), tuple(allow_columns), show)
+        allowed = Allowed.of(allow_differences, allow_columns, show, stop)
         with answering(), reached_by(lambda: self._state.stores):
-            deployer, candidates = self._deployer(script, variables, checkpoint)
-            return deployer.deploy(candidates, allowed, stops=stop)
+            versions, candidates = self._versions(script, variables, checkpoint)
+            allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
+            return Deployer(versions, VersionRecords(self.catalog)).deploy(candidates, allowed, stops=stop)
 
     def roll_back(
         self,
@@ -536,16 +538,23 @@ class Session:
         Raises:
             SqlExtError: as ``deploy``; RUN-085 where there is no such version.
         """
-        with answering(), reached_by(lambda: self._state.stores):
-            deployer, candidates = self._deployer(script, variables, checkpoint)
-            return deployer.roll_back(candidates)
+        from sqlext.session.deploying.records import VersionRecords
+        from sqlext.session.deploying.rollback import Rollback
 
-    def _deployer(
-        self, script: PathOrText, variables: Mapping[str, str] | None, checkpoint: PathOrText | None
-    ) -> tuple[Deployer, list[Deployable]]:
+        with answering(), reached_by(lambda: self._state.stores):
+            versions, candidates = self._versions(script, variables, checkpoint, redefines=True)
+            return Rollback(versions, VersionRecords(self.catalog)).roll_back(candidates)
+
+    def _versions(
+        self,
+        script: PathOrText,
+        variables: Mapping[str, str] | None,
+        checkpoint: PathOrText | None,
+        *,
+        redefines: bool = False,
+    ) -> tuple[NewVersions, list[Deployable]]:
         from sqlext.session.deploying.beside import NewVersions
         from sqlext.session.deploying.candidates import candidates_of
-        from sqlext.session.deploying.deployer import Deployer
         from sqlext.session.drafts import RunOptions
 
         place = checkpoint_place(checkpoint) if checkpoint is not None else None
@@ -554,8 +563,8 @@ class Session:
         # A new version ends where the old one is, whatever it does later.
         rules = replace(self._rules, endless=False)
         options = RunOptions(script_name(source), place, at_once=not is_connect(self._given), rules=rules)
-        candidates = candidates_of(source, state, options)
-        return Deployer(NewVersions(lambda: self.spark, state, self.folder, options), self.catalog), candidates
+        candidates = candidates_of(source, state, options, redefines=redefines)
+        return NewVersions(lambda: self.spark, state, self.folder, options), candidates
 
     def check(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False

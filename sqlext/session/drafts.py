@@ -31,7 +31,7 @@ from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
 from sqlext.stores.opening import has_store
-from sqlext_catalog.model import Table, keeping_query
+from sqlext_catalog.model import QueryRecord, Table, keeping_query
 
 
 @dataclass
@@ -126,6 +126,7 @@ class Drafts:
     Attributes:
         folder: the catalog's, or its URL.
         stores: Spark's settings of object stores.
+        records: of the queries that the catalog knows.
     """
 
     folder: Path | str
@@ -133,6 +134,7 @@ class Drafts:
     settings: Settings
     env: Environment
     stores: StoreSettings
+    records: Sequence[QueryRecord] = ()
 
     @property
     def checkpoint(self) -> str | None:
@@ -198,8 +200,7 @@ class Drafts:
         ]
 
     def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool, local: bool) -> Draft:
-        named, sink = self.settings.get("pipeline.name"), insert.table.name.name
-        wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
+        wanted = self._wanted(insert, several=several)
         # Before the script is compiled: under its name the query finds the readers that it began with.
         # A materialized view has one query, however often a script lets it go on.
         name = keeping_query(insert.table) or self.options.numbered(wanted)
@@ -216,6 +217,15 @@ class Drafts:
             **kept_aggregates(script, insert.plan),
         }
         return Draft(name, insert, script, {**prints, **own})
+
+    def _wanted(self, insert: BoundInsert, *, several: bool) -> str:
+        """Return the name of a query: that which it began with, also where its pipeline gets more or fewer sinks."""
+        named, sink = self.settings.get("pipeline.name"), insert.table.name.name
+        if not named:
+            return f"{self.options.script}.{sink}"
+        wanted, other = (f"{named}.{sink}", named) if several else (named, f"{named}.{sink}")
+        names = {r.name for r in self.records if r.writes == insert.table.name.plain}
+        return other if other in names and wanted not in names and other not in self.options.ordinals else wanted
 
     def begun(self, name: str, end: InputEnd) -> Begun | None:
         """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""

@@ -286,7 +286,8 @@ class SparkHandler:
     def _drafts(self, env: Environment, options: RunOptions) -> Drafts:
         if is_remote(self._checkpoint or self.folder):
             _ = self.spark_session  # once it is there, the state has its settings of object stores
-        return Drafts(self.folder, options, self.state.settings, env, self.state.stores)
+        state = self.state
+        return Drafts(self.folder, options, state.settings, env, state.stores, state.catalog.snapshot().queries())
 
     @property
     def _checkpoint(self) -> str | None:

@@ -49,7 +49,11 @@ def create_materialized(statement: ast.CreateView, interpreter: Definitions) -> 
     if statement.or_replace and keeping_query(found) is not None:
         _remove(name, found, interpreter)
         found = None
-    interpreter.create(table, statement, "CREATE MATERIALIZED VIEW")
+    try:
+        interpreter.create(table, statement, "CREATE MATERIALIZED VIEW")
+    except SqlExtError as error:
+        # One that stands at an option says what its value brings.
+        raise error if error.code != "CAT-003" or error.span is not None else _with_ways_on(error) from None
     query = query_name(name)
     if found is not None:
         if keeping_query(found) is None:  # IF NOT EXISTS, and it is a table
@@ -58,6 +62,12 @@ def create_materialized(statement: ast.CreateView, interpreter: Definitions) -> 
         if handler.runs(query) or (record is not None and _is_done(record, statement, env)):
             return Result()
     return _started(statement, fill, query, interpreter)
+
+
+def _with_ways_on(error: SqlExtError) -> SqlExtError:
+    """Return the refusal of another definition with what can be done: ALTER changes no view."""
+    hint = "sqlext deploy runs the new query beside the old one; CREATE OR REPLACE MATERIALIZED VIEW fills it anew"
+    return SqlExtError(error.code, error.message, span=error.span, hint=hint)
 
 
 def _started(statement: ast.CreateView, fill: ast.Insert, query: str, interpreter: Definitions) -> Result:

@@ -7,7 +7,7 @@ said before the first row.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 from sqlext.analysis.inserts.bound import APPEND, BoundInsert
@@ -20,7 +20,7 @@ from sqlext.locations import absolute, is_remote, local_file
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.stateful import unbounded_states
 from sqlext.spark.notices import Notice
-from sqlext_catalog.model import Table
+from sqlext_catalog.model import QueryRecord, Table
 
 _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
@@ -149,6 +149,37 @@ def repeated(name: str, insert: BoundInsert, before: QueryRun | None, unknown: b
     if before is None and found:
         return f"`{table}` has rows that no query of this catalog wrote: those of `{name}` come on top; {_CURES}"
     return None
+
+
+def renamed(
+    name: str, insert: BoundInsert, fingerprint: str, records: Iterable[QueryRecord], among: Container[str]
+) -> str | None:
+    """Return what is said of a query that begins and appends, and is one that the catalog knows by another name.
+
+    Args:
+        fingerprint: its digest.
+        records: of the queries that the catalog knows.
+        among: the names of the queries of its job.
+    """
+    if insert.mode != APPEND or insert.overwrite or not connector_of(insert.table).keeps_rows(insert.table):
+        return None
+    table = insert.table.name
+    for record in records:
+        same = record.writes == table.plain and record.fingerprint == fingerprint
+        if same and record.name not in among:
+            return (
+                f"query `{name}` is the same as `{record.name}`, and begins anew: `{table.name}` gets its rows a second"
+                f" time; SET 'pipeline.name' = '{record.name}' goes on there"
+            )
+    return None
+
+
+def tell_renamed(texts: Iterable[str | None]) -> tuple[str, ...]:
+    """Warn of queries that begin anew under another name; return the same texts."""
+    told = tuple(text for text in texts if text is not None)
+    for text in told:
+        warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
+    return told
 
 
 _CURES = "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"

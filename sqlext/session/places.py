@@ -20,7 +20,7 @@ from sqlext.rewrite.compiler.boundedness import streaming_scans
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_text
 from sqlext.session.drafts import Draft, Drafts, JobDraft
-from sqlext.session.notices import tell_repeats
+from sqlext.session.notices import renamed, tell_renamed, tell_repeats
 from sqlext.session.records import written_tables
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import SinkContext
@@ -46,8 +46,11 @@ class JobPlaces:
         runs = [begun_run(self.folder, d.name, self.checkpoint, self.state.stores) for d in drafts]
         # A job that was interrupted goes on as one.
         goes_on = any(run is not None and not run.finished for run in runs)
-        if goes_on or not (schedule.bounded and schedule.finish):
-            return ()
+        begun, names = [d for d, run in zip(drafts, runs, strict=True) if run is None], {d.name for d in drafts}
+        known = self.state.catalog.snapshot().queries()
+        again = tell_renamed(renamed(d.name, d.insert, digest(d.prints), known, names) for d in begun)
+        if again or goes_on or not (schedule.bounded and schedule.finish):
+            return again
         written = written_tables(self.state.catalog)
         return tell_repeats(
             (d.name, d.insert, run, d.script.streaming and d.insert.table.name.plain not in written)

@@ -19,7 +19,7 @@ from sqlext.jobs.query import Query
 from sqlext.jobs.query_files import QUERIES, parts_of_checkpoint, query_folder
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import JobLog
-from sqlext.jobs.versions import version_location
+from sqlext.jobs.versions import refuse_while_deployed, version_location
 from sqlext.locations import PathOrText, for_spark
 from sqlext.session.state import SessionState
 from sqlext.stores.location import Location, StoreSettings
@@ -48,7 +48,7 @@ class QueryRecords(JobLog):
         self._began = now = int(time.time() * 1000)
         records = [replace(r, status="running", started=now, details=((JOB, self._job),)) for r in self._records]
         if records:
-            self._catalog.apply(_together([ddl.record_query(r) for r in records]), f"START QUERY {self._job}")
+            self._catalog.apply(together([ddl.record_query(r) for r in records]), f"START QUERY {self._job}")
 
     def ended(self, query: Query) -> None:
         """Write how its queries ended, in one commit: from the job's thread, so through a store of its own."""
@@ -56,7 +56,7 @@ class QueryRecords(JobLog):
         parts = progress.get("parts", {query.parts[0]: progress})
         updates = [ddl.update_query(r.name, self._unless_taken_over(_ended(parts[r.name]))) for r in self._records]
         if updates:
-            self._catalog.another_store().commit(_together(updates), f"END QUERY {self._job}")
+            self._catalog.another_store().commit(together(updates), f"END QUERY {self._job}")
 
     def _unless_taken_over(self, update: Callable[[QueryRecord], QueryRecord]) -> Callable[[QueryRecord], QueryRecord]:
         """Leave a record alone that another driver has begun since: it says how the query does there."""
@@ -67,12 +67,14 @@ def drop_query(state: SessionState, name: str, *, if_exists: bool) -> None:
     """Forget a query, or all queries of the job of that name, and remove their state.
 
     Raises:
-        SqlExtError: CAT-002 there is none, RUN-022 it runs.
+        SqlExtError: CAT-002 there is none, RUN-022 it runs, RUN-087 it is being deployed.
     """
     records = job_records(state.catalog, name)
     with ExitStack() as held:
         # The locks come first: a query that runs elsewhere is refused before the catalog has changed.
         homes = [held.enter_context(_home(state, r)) for r in records]
+        for home in homes:
+            refuse_while_deployed(home.folder, home.name)
         state.catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
         for home in homes:
             home.remove()
@@ -148,7 +150,9 @@ def _ended(progress: dict[str, Any]) -> Callable[[QueryRecord], QueryRecord]:
     return update
 
 
-def _together(changes: Sequence[ChangeFunction]) -> ChangeFunction:
+def together(changes: Sequence[ChangeFunction]) -> ChangeFunction:
+    """Return several changes as one, which is one commit."""
+
     def every(snapshot: Snapshot) -> list[Change]:
         return [change for each in changes for change in each(snapshot)]
 

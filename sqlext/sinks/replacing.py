@@ -50,8 +50,15 @@ class Replacement(ABC):
         """Return what names the rows that are there, for ``restore``."""
 
     @abstractmethod
+    def takes(self, spark: SparkSession) -> bool:
+        """Return whether the table has the declared columns, or gets those that it lacks when its sink is opened."""
+
+    @abstractmethod
     def replace(self, rows: DataFrame, batch_id: int) -> None:
-        """Put rows in place of all that are there, as the query's micro-batch of that number; a second time is none."""
+        """Put rows in place of all that are there, as the query's micro-batch of that number; a second time is none.
+
+        The table gets the columns of the rows.
+        """
 
     @abstractmethod
     def restore(self, spark: SparkSession, version: int) -> None:

@@ -10,8 +10,14 @@ usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     between-finish   one query of a job is marked as finished, the next is not
     staged           dead letters are to come back, who asked for it is not told
     begin            a run has begun, Spark has not started
+    versions         ``versions.json`` of a deployed query has changed
+    planned          a micro-batch of a new version is done
+    replaced         the rows of a sink are those of the new version
+    restored         they are those of the old version again
+    recorded         the catalog says which version is the current one
 
 The variable SETTINGS has Spark's settings as JSON; IN, OUT, CATALOG and CHECKPOINT have other places than the folder.
+COMMAND is ``deploy`` or ``roll_back`` where the script is not run.
 """
 
 from __future__ import annotations
@@ -25,9 +31,12 @@ from pathlib import Path
 from typing import Any
 
 import sqlext
+from sqlext.connectors.delta.replacement import DeltaReplacement
 from sqlext.connectors.delta.sink import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.session.deploying.beside import NewVersions
+from sqlext.session.deploying.records import VersionRecords
 from sqlext.session.replaying import Replaying
 from sqlext.sinks.sides import Side
 from sqlext.spark.local import local_spark
@@ -45,6 +54,11 @@ MOMENTS: dict[str, tuple[type, str, bool]] = {
     "begin": (QueryHome, "begin", False),
     "set-aside": (QueryHome, "set_aside", False),
     "carried-over": (QueryHome, "begin", True),
+    "versions": (NewVersions, "change", False),
+    "planned": (NewVersions, "_run_planned", False),
+    "replaced": (DeltaReplacement, "replace", False),
+    "restored": (DeltaReplacement, "restore", False),
+    "recorded": (VersionRecords, "say", False),
 }
 
 
@@ -75,6 +89,11 @@ def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     arm(moment, nth)
     session = sqlext.connect(spark, catalog=os.environ.get("CATALOG", folder / "catalog"))
     variables = {name: os.environ.get(name, str(folder / name.lower())) for name in ("IN", "OUT")}
+    command = os.environ.get("COMMAND")
+    if command is not None:
+        options = {"allow_differences": "100%"} if command == "deploy" else {}
+        getattr(session, command)(script.read_text(), variables, **options)
+        return
     for result in session.run(script.read_text(), variables=variables, checkpoint=os.environ.get("CHECKPOINT")):
         if result.query is not None:
             result.query.await_termination()

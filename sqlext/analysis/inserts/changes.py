@@ -31,6 +31,7 @@ from enum import Enum
 
 from sqlext.analysis.inserts.fingerprint import ADDED_LATER, AGGREGATES, GROUPED, READ, Fingerprint
 from sqlext.plan.normal_form import NOT_COMPARED
+from sqlext_udfs.aggregates.names import loose_name, plain_name
 
 _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
@@ -83,7 +84,11 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
     found = []
     for part in (*old, *(k for k in new if k not in old)):
         a, b = old.get(part, _MISSING), new.get(part, _MISSING)
-        if a[1] != b[1] and _is_compared(part) and not (part not in old and _base(part) in ADDED_LATER):
+        if (
+            not _is_same(part, a[1], b[1])
+            and _is_compared(part)
+            and not (part not in old and _base(part) in ADDED_LATER)
+        ):
             found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
     if READ in old and READ in new and old[READ][1] == new[READ][1]:
         found = [c for c in found if not c.part.startswith(_OF_COLUMNS)]
@@ -98,7 +103,23 @@ def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> 
     same = GROUPED in old and GROUPED in new and old[GROUPED][1] == new[GROUPED][1]
     parts = {_base(c.part) for c in found} & set(_ABOVE)
     # Names that differ while the query is the same are another version's: its state is not known by them.
-    return same and AGGREGATES in old and AGGREGATES in new and parts != {AGGREGATES}
+    known = AGGREGATES in old and AGGREGATES in new and parts != {AGGREGATES}
+    return same and known and not _are_rewritten(old[AGGREGATES][0], new[AGGREGATES][0])
+
+
+def _is_same(part: str, old: str, new: str) -> bool:
+    """Whether two texts of a part are the same; aggregates are however they were written."""
+    return old == new or (part == AGGREGATES and plain_name(old) == plain_name(new))
+
+
+def _are_rewritten(old: str, new: str) -> bool:
+    """Whether an aggregate has another name only by the case or the quotes of identifiers.
+
+    Nobody knows whether it is the same. In state it would be a new one, which has lost its rows.
+    """
+    before, now = ({plain_name(name) for name in names.split("; ")} for names in (old, new))
+    gone, come = ({loose_name(name) for name in names} for names in (before - now, now - before))
+    return bool(gone & come)
 
 
 def _is_compared(part: str) -> bool:

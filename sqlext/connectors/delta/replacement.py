@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.delta.reader.tables import log_of
-from sqlext.connectors.delta.sink import History, target_of
+from sqlext.connectors.delta.sink import DeltaSink, History, target_of
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import on_disk
 from sqlext.sinks.replacing import Replacement
@@ -38,9 +39,10 @@ class DeltaReplacement(Replacement):
 
     def has(self, spark: SparkSession, batch_id: int) -> bool | None:
         """Return whether a micro-batch is in the table, by what its commit has left there."""
-        last = (
-            self._last_merged() if self.context.mode == "upsert" else History(self._target, self._identity).last(spark)
-        )
+        # The version before may have written in the other mode.
+        last = self._last_merged()
+        if last is None:
+            last = History(self._target, self._identity).last(spark)
         return None if last is None else last >= batch_id
 
     def _last_merged(self) -> int | None:
@@ -54,6 +56,10 @@ class DeltaReplacement(Replacement):
         """Return the last version of the table."""
         return int(spark.sql(f"DESCRIBE HISTORY {self._target} LIMIT 1").select("version").collect()[0][0])
 
+    def takes(self, spark: SparkSession) -> bool:
+        """Return whether the table has the declared columns, or gets them when its sink is opened."""
+        return DeltaSink(self.spec, self.context).fits(spark)
+
     def replace(self, rows: DataFrame, batch_id: int) -> None:
         """Overwrite the whole table in one commit; Delta finds out by itself whether it has it."""
         options = {
@@ -62,12 +68,24 @@ class DeltaReplacement(Replacement):
             "txnVersion": str(batch_id),
             "partitionOverwriteMode": "static",
         }
-        if self.spec.table is not None:
+        if not self.takes(rows.sparkSession):
+            self._rewrite(rows, options)
+        elif self.spec.table is not None:
             from pyspark.sql.functions import lit
 
             rows.writeTo(self.spec.table).options(**options).overwrite(lit(True))
         else:
             rows.write.format("delta").mode("overwrite").options(**options).save(self.spec.path)
+
+    def _rewrite(self, rows: DataFrame, options: Mapping[str, str]) -> None:
+        """Overwrite it with rows of other columns."""
+        writer = rows.write.format("delta").mode("overwrite").options(**options, overwriteSchema="true")
+        if self.spec.partitioned_by:
+            writer = writer.partitionBy(*self.spec.partitioned_by)
+        if self.spec.table is not None:
+            writer.saveAsTable(self.spec.table)
+        else:
+            writer.save(self.spec.path)
 
     def restore(self, spark: SparkSession, version: int) -> None:
         """Restore the table in one commit."""

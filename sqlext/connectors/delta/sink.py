@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.delta.columns import ColumnChanges, column_changes, require_same, stored_columns
+from sqlext.connectors.delta.columns import ColumnChanges, column_changes, plain_type, require_same, stored_columns
 from sqlext.connectors.delta.reader.tables import log_folder, log_of
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert
@@ -60,6 +60,17 @@ class DeltaSink(Sink):
         if existing is not None:
             added = dict(self._stored_columns()) if self.spec.flag(MERGE_SCHEMA) else {}
             require_same(self.spec, added | _types(existing))
+
+    def fits(self, spark: SparkSession) -> bool:
+        """Return whether the table that is there has the declared columns, with those that ``open`` would add."""
+        existing = self._existing_schema(spark)
+        if existing is None:
+            return True
+        there = _types(existing)
+        wanted = {name: plain_type(type_) for name, type_ in self._stored_columns()}
+        grows = self.spec.flag(MERGE_SCHEMA)
+        same = all(plain_type(there[n]) == t if n in there else grows for n, t in wanted.items())
+        return same and set(there) <= set(wanted)
 
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""

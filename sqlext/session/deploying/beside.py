@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.jobs.alongside import ReachedBatch, plan_first, plan_next, plan_watermark
+from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.renewal import CHECKPOINT
 from sqlext.jobs.runner import Job, JobLog
 from sqlext.jobs.runs import QueryRun
-from sqlext.jobs.versions import SWITCHING, put_versions, remove_version, versions_of
+from sqlext.jobs.versions import (
+    SWITCHING,
+    Versions,
+    change_versions,
+    remove_outdated,
+    sole_deployment,
+    versions_of,
+)
 from sqlext.session.deploying.candidates import Deployable
 from sqlext.session.drafts import RunOptions
 from sqlext.session.executor import SparkHandler
@@ -46,6 +53,24 @@ class NewVersions(SparkHandler):
         name, stores = candidate.draft.name, self.state.stores
         return QueryHome(self.folder, name, self._checkpoint, settings=stores, looks=looks, version=version)
 
+    @contextmanager
+    def sole(self, candidates: Sequence[Deployable]) -> Iterator[None]:
+        """Be the only one who deploys these queries, or rolls them back; those that never began do not count.
+
+        Raises:
+            SqlExtError: RUN-087 somebody else does.
+        """
+        with ExitStack() as held:
+            for candidate in candidates:
+                place = self.home(candidate, looks=True)
+                if place.run() is not None:
+                    held.enter_context(sole_deployment(place.folder, candidate.draft.name))
+            yield
+
+    def change(self, candidate: Deployable, then: Versions, now: Versions) -> None:
+        """Let the versions of a query follow those that are there (RUN-087 where they are not any more)."""
+        change_versions(self.home(candidate, looks=True).folder, candidate.draft.name, then, now)
+
     def begin(self, candidate: Deployable, old: QueryHome) -> str:
         """Return the folder of the new version, begun; one that has begun before goes on.
 
@@ -62,9 +87,9 @@ class NewVersions(SparkHandler):
             if versions.step == SWITCHING:
                 why = "another new version of it is being made the current one"
                 raise candidate.refusal(why, "deploy the script of that version first")
-            remove_version(old.folder, versions.beside)
         version = uuid.uuid4().hex[:8]
-        put_versions(old.folder, replace(versions, beside=version))
+        self.change(candidate, versions, replace(versions, beside=version))
+        remove_outdated(old.folder)
         with self.home(candidate, version) as new:
             self._begin(candidate, old, new)
         return version
@@ -80,17 +105,27 @@ class NewVersions(SparkHandler):
         new.begin(QueryRun(uuid.uuid4().hex, draft.prints))
 
     def advance(self, candidate: Deployable, version: str, old: ReachedBatch | None = None) -> None:
-        """Run the micro-batches that are planned, and what their watermarks close.
+        """Run the micro-batches that are planned.
 
         Args:
-            old: what it has read since is read, too; it must not run then.
+            old: what it has read since is read, too, and what it has closed is closed; it must not run then.
         """
         while self._is_planned(candidate, version, old):
             self._run_planned(candidate, version)
 
     def _is_planned(self, candidate: Deployable, version: str, old: ReachedBatch | None) -> bool:
         with self.home(candidate, version) as new:
-            return new.repeats_a_batch() or plan_watermark(new) or (old is not None and plan_next(old, new))
+            if new.repeats_a_batch():
+                return True
+            if old is None:
+                return False
+            run = old.home.run()
+            alike = run is not None and candidate.has_time_of(run)
+            if plan_next(old, new) or plan_watermark(new, old if alike else None):
+                return True
+            if alike:
+                keep_watermark(new, old)
+            return False
 
     def _run_planned(self, candidate: Deployable, version: str) -> None:
         """Run one micro-batch, which stands in the checkpoint."""
@@ -124,6 +159,12 @@ class NewVersions(SparkHandler):
         assert found is not None, "a sink without is refused before"
         return found
 
+    def replacement_in(self, candidate: Deployable, home: QueryHome) -> Replacement:
+        """Return how the rows of a query's sink are replaced by those of the version in a folder that has begun."""
+        run = home.run()
+        assert run is not None
+        return self.replacement(candidate, Place(home, run))
+
     def _settings(self, candidate: Deployable) -> AbstractContextManager[None]:
         return self.settings(candidate.env, [candidate.draft.script])
 
@@ -131,9 +172,3 @@ class NewVersions(SparkHandler):
 def rows_of(home: QueryHome) -> str:
     """Return where the rows of a new version lie."""
     return f"{home.location.for_spark}/{ROWS}"
-
-
-def shared_columns(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the columns that both rows have, and those that the new ones alone have."""
-    there = {name.casefold() for name in old}
-    return [name for name in new if name.casefold() in there], [name for name in new if name.casefold() not in there]

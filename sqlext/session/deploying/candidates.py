@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
@@ -21,8 +21,16 @@ from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
-from sqlext_catalog.model import ObjectName, QueryRecord, Table
+from sqlext_catalog import ddl
+from sqlext_catalog.diff import diff
+from sqlext_catalog.model import ObjectName, QueryRecord, Table, keeping_query
 
+#: Parts of a query that say how its watermark moves.
+_TIME = ("watermark", "rowtime", "pace of the watermark")
+#: Options that say where the rows of a table lie.
+_PLACES = ("connector", "path", "table-path", "table-name")
+#: What a query does that was dropped since the rows of its table are replaced.
+BEGINS_AGAIN = "run it again behind it: it reads all rows anew, so empty its own table where it only adds rows"
 _RUN_FIRST = "sqlext run does it; deploy takes a script of definitions and queries"
 
 
@@ -33,22 +41,40 @@ class Deployable:
     Attributes:
         statement: that it is of; a statement set has several.
         end: how its input ends.
+        stored: what the catalog says of its table before the script; None where it says nothing.
     """
 
     statement: ast.Statement
     draft: Draft
     env: Environment
     end: InputEnd
+    stored: Table | None = None
 
     @property
     def table(self) -> str:
         """The name of the table that it writes."""
         return self.draft.insert.table.name.plain
 
+    @property
+    def redefines(self) -> bool:
+        """Whether the script defines its table in another way than the catalog."""
+        table = self.draft.insert.table
+        return self.stored is not None and not table.temporary and bool(diff(self.stored, table))
+
+    @property
+    def moves(self) -> bool:
+        """Whether its rows would lie elsewhere."""
+        before, now = (dict(t.options) for t in (self.stored or self.draft.insert.table, self.draft.insert.table))
+        return any(before.get(key) != now.get(key) for key in _PLACES)
+
     def changes_since(self, run: QueryRun) -> tuple[Change, ...]:
         """Return what differs from an older version; whether it is scheduled or endless is no difference."""
         found = changes(run.fingerprint, self.draft.prints)
         return tuple(change for change in found if change.kind is not ChangeKind.OWN)
+
+    def has_time_of(self, run: QueryRun) -> bool:
+        """Whether its watermark goes by the same rule as that of an older version."""
+        return not any(change.part.startswith(_TIME) for change in self.changes_since(run))
 
     def refusal(self, why: str, hint: str) -> SqlExtError:
         """Return why it cannot be deployed."""
@@ -56,20 +82,40 @@ class Deployable:
         return SqlExtError("RUN-084", message, span=self.draft.insert.span, hint=hint)
 
 
-def candidates_of(source: SourceText, state: SessionState, options: RunOptions) -> list[Deployable]:
-    """Return the queries of a script.
+def candidates_of(
+    source: SourceText, state: SessionState, options: RunOptions, *, redefines: bool = False
+) -> list[Deployable]:
+    """Return the queries of a script. Materialized views may have other columns than in the catalog.
 
     Args:
         state: gets the script's definitions; it should be a copy.
+        redefines: whether tables and views may differ too, as where a version of before comes back.
 
     Raises:
         SqlExtError: what is wrong with the script; RUN-084 for a statement that changes what is there.
     """
-    collector = Collector(state, options=options, at_once=options.at_once)
+    stored = {r.name.plain: r for r in state.catalog.snapshot().relations() if isinstance(r, Table)}
+    collector = Collector(state, options=options, at_once=options.at_once, stored=stored)
     interpreter = Interpreter(state, collector)
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
-        interpreter.run(statement)
+        interpreter.run(_redefining(statement, state, everything=redefines))
     return collector.found
+
+
+def _redefining(statement: ast.Statement, state: SessionState, *, everything: bool) -> ast.Statement:
+    """Return a statement whose definition may differ from the catalog's: that of a materialized view, or everything."""
+    if isinstance(statement, ast.CreateView) and statement.materialized:
+        name = state.catalog.resolve(statement.name)
+        there = keeping_query(state.catalog.lookup(statement.name)) is not None and name.plain not in state.created
+        if there and not statement.or_replace and not statement.if_not_exists:
+            state.catalog.apply(ddl.drop_table(name), f"DEPLOY {name.plain}")  # in the copy
+    elif everything and isinstance(statement, (ast.CreateTable, ast.CreateView)) and not _is_filled(statement):
+        return replace(statement, or_replace=True, if_not_exists=False)
+    return statement
+
+
+def _is_filled(statement: ast.CreateTable | ast.CreateView) -> bool:
+    return isinstance(statement, ast.CreateTable) and statement.query is not None
 
 
 @dataclass
@@ -77,14 +123,17 @@ class Collector(DryRun):
     """A dry run that keeps the queries that would start."""
 
     options: RunOptions = field(default_factory=RunOptions)
+    stored: Mapping[str, Table] = field(default_factory=dict)
     found: list[Deployable] = field(default_factory=list)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Keep INSERTs as the queries that they would be."""
         super().insert(statement, inserts, env)
         state = self.state
-        job = Drafts(state.folder, self.options, state.settings, env, state.stores).job(inserts)
-        self.found += (Deployable(statement, draft, env, job.end) for draft in job.drafts)
+        records = state.catalog.snapshot().queries()
+        job = Drafts(state.folder, self.options, state.settings, env, state.stores, records).job(inserts)
+        stored = [self.stored.get(draft.insert.table.name.plain) for draft in job.drafts]
+        self.found += (Deployable(statement, d, env, job.end, s) for d, s in zip(job.drafts, stored, strict=True))
         return Result()
 
     def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
@@ -118,12 +167,18 @@ def require_deployable(candidate: Deployable, found: Sequence[Change], records: 
     refuse_writers(candidate, records)
 
 
+def readers_of(candidate: Deployable, records: Sequence[QueryRecord]) -> tuple[str, ...]:
+    """Return the other queries that read the table as a stream, by name."""
+    # One that came to its end begins anew, and so reads all again.
+    others = [r for r in _others(candidate, records) if r.status != "finished"]
+    return tuple(r.name for r in others if candidate.table in r.reads)
+
+
 def refuse_readers(candidate: Deployable, records: Sequence[QueryRecord]) -> None:
     """Refuse to replace the rows of a table that another query reads as a stream (RUN-084)."""
-    for record in _others(candidate, records):
-        if candidate.table in record.reads and record.status != "finished":  # one that begins anew reads all again
-            why = f"query `{record.name}` reads the table as a stream, and would meet rows that are replaced"
-            raise candidate.refusal(why, f"DROP QUERY `{record.name}`; after the deployment it can begin anew")
+    for name in readers_of(candidate, records):
+        why = f"query `{name}` reads the table as a stream, and would meet rows that are replaced"
+        raise candidate.refusal(why, f"DROP QUERY `{name}` before; {BEGINS_AGAIN}")
 
 
 def refuse_writers(candidate: Deployable, records: Sequence[QueryRecord]) -> None:
@@ -141,6 +196,8 @@ def _refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[
     if not connector_of(table).replacement:
         why = f"the rows of `{table.name.name}` ({connector_of(table).owner}) cannot be replaced in one step"
         yield why, "deploy writes tables of connector 'delta'; another 'pipeline.name' and sink leave the old one alone"
+    if candidate.moves:
+        yield f"the rows of `{table.name.name}` would lie elsewhere", "another 'pipeline.name' writes another table"
     if candidate.end is InputEnd.FINISH:
         hint = "SET 'sqlext.bounded' = 'catch-up' keeps its place; else run it: it begins anew"
         yield "it comes to its end and keeps no place to compare at", hint

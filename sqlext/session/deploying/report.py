@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from sqlext.jobs.comparison import RowComparison
+from sqlext.session.deploying.candidates import BEGINS_AGAIN
+from sqlext.session.deploying.columns import ColumnComparison
 
 #: The new version is the current one, or the old one again.
 SWITCHED, ROLLED_BACK = "switched", "rolled back"
@@ -28,7 +30,8 @@ class DeployedQuery:
         outcome: one of the words above.
         changes: what differs between the versions.
         comparison: of their rows.
-        added: columns that only the new version's rows have.
+        columns: what differs between their columns.
+        readers: other queries that read the table as a stream, where its rows are to be replaced.
     """
 
     name: str
@@ -36,12 +39,13 @@ class DeployedQuery:
     outcome: str
     changes: tuple[str, ...] = ()
     comparison: RowComparison | None = None
-    added: tuple[str, ...] = ()
+    columns: ColumnComparison = field(default_factory=ColumnComparison)
+    readers: tuple[str, ...] = ()
 
     @property
     def has_other_rows(self) -> bool:
         """Whether its rows are not known to be the same as before."""
-        return self.comparison is None or bool(self.comparison.differing or self.added)
+        return self.comparison is None or bool(self.comparison.differing or self.columns.differ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,10 @@ class Deployment:
         for query in self.queries:
             yield f"query {query.name}  {query.outcome}"
             yield from (f"  {text}" for text in query.changes)
-            yield from (f"  column {name} is new" for name in query.added)
+            yield from (f"  {text}" for text in query.columns.lines())
             if query.comparison is not None:
                 yield from (f"  {text}" for text in query.comparison.lines())
+            for name in query.readers:
+                yield f"  query {name} reads the table as a stream: DROP QUERY `{name}` before; {BEGINS_AGAIN}"
         counts = Counter(query.outcome for query in self.queries)
         yield "; ".join(f"{n} {'query' if n == 1 else 'queries'} {what}" for what, n in counts.items()) or "no query"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.places import ReadPlace
 from sqlext.connectors.registry import connector_of
@@ -22,7 +23,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.secrets import redact_text
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.notices import leaves_text, repeated, texts_of
+from sqlext.session.notices import leaves_text, renamed, repeated, texts_of
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.script_plan import (
     AT_ONCE,
@@ -130,7 +131,9 @@ class Planner(DryRun):
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Decide on INSERTs as a start does."""
         super().insert(statement, inserts, env)
-        drafting = Drafts(self.state.folder, self.options, self.state.settings, env, self.state.stores)
+        state = self.state
+        records = state.catalog.snapshot().queries()
+        drafting = Drafts(state.folder, self.options, state.settings, env, state.stores, records)
         job = drafting.job(inserts)
         job.require_end()
         looked: Sequence[tuple[QueryHome | None, Decision | None]] = [
@@ -181,10 +184,16 @@ class Planner(DryRun):
 
     def _repeats(self, drafting: Drafts, job: JobDraft, draft: Draft, decision: Decision | None) -> tuple[str, ...]:
         """Return what is said of rows that come a second time."""
+        before = begun_run(self.state.folder, draft.name, drafting.checkpoint, self.state.stores)
+        if before is None:
+            names = {d.name for d in job.drafts} | self.dropped
+            records = self.state.catalog.snapshot().queries()
+            again = renamed(draft.name, draft.insert, digest(draft.prints), records, names)
+            if again is not None:
+                return (again,)
         anew = decision is None or decision.verdict in (Verdict.BEGINS, Verdict.BEGINS_ANEW)
         if job.end is not InputEnd.FINISH or not anew or draft.name in self.dropped:
             return ()
-        before = begun_run(self.state.folder, draft.name, drafting.checkpoint, self.state.stores)
         known = {*written_tables(self.state.catalog), *self.written}
         unknown = draft.script.streaming and draft.insert.table.name.plain not in known
         text = repeated(draft.name, draft.insert, before, unknown)

@@ -13,6 +13,8 @@ _OF_QUERIES = {
     Verdict.BEGINS_ANEW.value: "into which `{0}` writes from the beginning",
     Verdict.WITHOUT_STATE.value: "into which `{0}` writes without its state of before",
 }
+#: Of a query that cannot go on. It is refused, so a run of the script does nothing.
+_IF_DEPLOYED = "whose rows `sqlext deploy` of `{0}` replaces where they differ: DROP QUERY before, then it begins anew"
 
 
 def touched_queries(
@@ -45,6 +47,8 @@ def _changed(tables: Sequence[TablePlan], queries: Sequence[QueryPlan]) -> Itera
     for query in queries:
         if query.outcome in _OF_QUERIES:
             yield query.sink.table, _OF_QUERIES[query.outcome].format(query.name)
+        if query.refusal is not None and query.refusal.code == "RUN-020":
+            yield query.sink.table, _IF_DEPLOYED.format(query.name)
         if query.sink.action == "rewritten":
             yield query.sink.table, f"which `{query.name}` rewrites"
         if query.sink.columns:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.jobs.alongside import ReachedBatch, plan_first, plan_next, plan_watermark
+from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.renewal import PRUNES
 
@@ -19,9 +19,12 @@ def home(folder: Path, version: str) -> QueryHome:
     return QueryHome(folder, "q", version=version, looks=True)
 
 
-def batch(place: QueryHome, number: int, *ends: str, watermark: int = 0, committed: bool = True) -> None:
-    """Put a micro-batch where Spark would have it; ``watermark`` is that behind it."""
-    place.location.put(f"checkpoint/offsets/{number}", "\n".join(["v1", json.dumps(SETTINGS), *ends]))
+def batch(
+    place: QueryHome, number: int, *ends: str, watermark: int = 0, before: int = 0, committed: bool = True
+) -> None:
+    """Put a micro-batch where Spark would have it; ``watermark`` is that behind it, ``before`` its own."""
+    settings = {**SETTINGS, "batchWatermarkMs": before}
+    place.location.put(f"checkpoint/offsets/{number}", "\n".join(["v1", json.dumps(settings), *ends]))
     if committed:
         commit(place, number, watermark)
 
@@ -84,6 +87,27 @@ def test_it_reads_up_to_where_the_old_version_is(old: QueryHome, new: QueryHome)
     assert not plan_next(ReachedBatch(old, 0), new)
     assert plan_next(ReachedBatch(old, 1), new)
     assert planned(new, 3) == (500, "false", ['{"logOffset":4}', '{"logOffset":0}'])
+
+
+@pytest.mark.parametrize(("closed", "behind"), [(0, 500), (300, 500), (500, 500), (700, 700)])
+def test_it_closes_what_the_old_version_has_closed(closed: int, behind: int, old: QueryHome, new: QueryHome) -> None:
+    """The old one was stopped before it had closed all, or has closed more by an idle timeout."""
+    batch(old, 1, '{"logOffset":0}', '{"logOffset":4}', before=closed, watermark=behind)
+    reached = ReachedBatch(old, 1)
+    plan_first(reached, new, sources(new), None)
+    commit(new, 1, 500)
+    last = 1
+    if closed:
+        assert plan_watermark(new, reached)
+        assert planned(new, 2)[0] == closed
+        last = 2
+        commit(new, last, closed)
+    for _ in range(2):
+        assert not plan_watermark(new, reached)
+        keep_watermark(new, reached)
+        assert json.loads((new.location.text(f"checkpoint/commits/{last}") or "").splitlines()[1]) == {
+            "nextBatchWatermarkMs": behind
+        }
 
 
 def test_other_sources_are_refused(old: QueryHome, new: QueryHome) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.comparison import RowComparison, RowDifference
 from sqlext.jobs.query_files import query_folder
 from sqlext.jobs.runs import QueryRun
-from sqlext.jobs.versions import Versions, put_versions
-from sqlext.session.deploying.beside import shared_columns
+from sqlext.jobs.versions import Versions, change_versions, sole_deployment
 from sqlext.session.deploying.candidates import candidates_of
+from sqlext.session.deploying.columns import ColumnComparison
 from sqlext.session.deploying.report import BEGINS_ANEW, DIFFERS, HELD_BACK, DeployedQuery, Deployment
 from sqlext.session.drafts import RunOptions
 from sqlext.session.offline.compilation import new_state
@@ -81,9 +82,9 @@ def begun(folder: Path, query: str, changed: str = "state layout", *, read: bool
             home.location.put("checkpoint/commits/0", "v1\n{}")
 
 
-def refusal(folder: Path, script: str) -> SqlExtError:
+def refusal(folder: Path, script: str, tables: str = TABLES) -> SqlExtError:
     with pytest.raises(SqlExtError) as refused:
-        session(folder).deploy(TABLES + script)
+        session(folder).deploy(tables + script)
     return refused.value
 
 
@@ -123,7 +124,7 @@ def test_another_query_writes_the_table(folder: Path) -> None:
 
 def test_a_stream_would_meet_rows_that_are_brought_back(folder: Path) -> None:
     begun(folder, SUMS.format(1))
-    put_versions(query_folder(folder / "catalog", "q", None), Versions("a1", before="", restored=3))
+    change_versions(query_folder(folder / "catalog", "q", None), "q", Versions(), Versions("a1", before="", restored=3))
     record(folder, "default_catalog.default_database.sums")
     with pytest.raises(SqlExtError) as refused:
         session(folder).roll_back(TABLES + SUMS.format(1))
@@ -158,18 +159,79 @@ def test_a_query_that_came_to_its_end(folder: Path) -> None:
 def test_a_rollback_that_was_broken_off(folder: Path) -> None:
     begun(folder, SUMS.format(1))
     place = query_folder(folder / "catalog", "q", None)
-    put_versions(place, Versions("", before="a1", restored=3).restoring())
+    change_versions(place, "q", Versions(), Versions("", before="a1", restored=3).restoring())
     error = refusal(folder, SUMS.format(1))
     assert (error.code, error.hint) == ("RUN-084", "sqlext deploy --rollback ends it")
+
+
+def test_a_second_deployer_is_refused(folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    with sole_deployment(query_folder(folder / "catalog", "q", None), "q"):
+        for again in (session(folder).deploy, session(folder).roll_back):
+            with pytest.raises(SqlExtError) as refused:
+                again(TABLES + SUMS.format(1))
+            assert refused.value.code == "RUN-087"
+            assert "query `q` is being deployed already" in refused.value.message
+            assert f"process {os.getpid()}" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("allow_differences", "few"),
+        ("allow_differences", -1),
+        ("allow_differences", True),
+        ("allow_differences", 0.5),
+        ("allow_differences", None),
+        ("allow_differences", "101%"),
+        ("allow_columns", "total"),
+        ("allow_columns", [1]),
+        ("allow_columns", None),
+        ("show", -1),
+        ("show", "ten"),
+        ("show", True),
+        ("stop", "yes"),
+    ],
+)
+def test_arguments_that_say_nothing(name: str, value: object, folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).deploy(TABLES + SUMS.format(1), **{name: value})  # type: ignore[arg-type]
+    assert (refused.value.code, f"`{name}` cannot be" in refused.value.message) == ("OPT-040", True)
+    assert refused.value.hint is not None
+
+
+def test_a_column_that_no_query_writes(folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).deploy(TABLES + SUMS.format(1), allow_columns=["m"])
+    assert (refused.value.code, refused.value.hint) == ("OPT-040", "its tables have k, n")
+
+
+def test_a_table_elsewhere(folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    session(folder).run(TABLES)
+    moved = TABLES.replace("CREATE TABLE sums", "CREATE OR REPLACE TABLE sums").replace("'sums')", "'others')")
+    error = refusal(folder, SUMS.format(1), moved)
+    assert (error.code, "would lie elsewhere" in error.message) == ("RUN-084", True)
+
+
+def test_a_rollback_of_nothing(folder: Path) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).roll_back(TABLES)
+    assert (refused.value.code, refused.value.message) == ("RUN-085", "the script has no query to roll back")
 
 
 def test_the_report() -> None:
     rows = RowComparison(
         4, 4, changed=1, columns={"n": 1}, shown=(RowDifference("changed", {"k": "a"}, {"n": ("1", "2")}),)
     )
+    columns = ColumnComparison(
+        ("k", "n", "w"), ("more",), ("less",), (("t", "int", "string"), ("w", "int", "bigint")), lost=("k",)
+    )
     found = Deployment(
         (
-            DeployedQuery("a", "t", DIFFERS, ("WHERE was x, is y",), rows, ("more",)),
+            DeployedQuery("a", "t", DIFFERS, ("WHERE was x, is y",), rows, columns),
             DeployedQuery("b", "u", HELD_BACK, (), RowComparison(1, 1)),
         )
     )
@@ -178,6 +240,10 @@ def test_the_report() -> None:
         "query a  differs",
         "  WHERE was x, is y",
         "  column more is new",
+        "  column less is gone",
+        "  column t was INT, is STRING, and is not compared",
+        "  column w was INT, is BIGINT",
+        "  the key k names no row of before: the rows are compared as heaps",
         "  4 rows before, 4 now: 1 changed",
         "  column n differs in 1 rows",
         "  changed  k=a: n 1 -> 2",
@@ -186,7 +252,6 @@ def test_the_report() -> None:
         "1 query differs; 1 query held back",
     ]
     assert '"changed": 1' in found.to_json()
-    assert shared_columns(["K", "n"], ["k", "n", "more"]) == (["k", "n"], ["more"])
 
 
 def test_the_command(folder: Path) -> None:

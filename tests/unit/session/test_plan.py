@@ -15,6 +15,7 @@ from deltalake import write_deltalake
 
 from sqlext import SqlExtError
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.names.environment import Environment
 from sqlext.cli.main import main
 from sqlext.connectors.delta.reader.tables import log_of
@@ -123,7 +124,8 @@ class Starter(DryRun):
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         state = self.state
-        drafting = Drafts(state.folder, RunOptions("sql"), state.settings, env, state.stores)
+        records = state.catalog.snapshot().queries()
+        drafting = Drafts(state.folder, RunOptions("sql"), state.settings, env, state.stores, records)
         job = drafting.job(inserts)
         job.require_end()
         homes = [QueryHome(state.folder, d.name) for d in job.drafts]
@@ -364,6 +366,98 @@ def test_queries_of_other_scripts(folder: Path) -> None:
         ("next", "into which `reader` writes"),
     ]
     assert found.loses
+
+
+def recorded(folder: Path, *queries: tuple[str, str]) -> None:
+    """Record queries that have begun, by name and table."""
+    catalog = new_state(folder / "catalog").catalog
+    for name, table in queries:
+        run = QueryHome(folder / "catalog", name, looks=True).run()
+        assert run is not None
+        writes = f"default_catalog.default_database.{table}"
+        record = QueryRecord(name, "", (), writes, "", digest(run.fingerprint), "stopped")
+        catalog.apply(record_query(record), "START QUERY")
+
+
+def test_a_pipeline_with_more_and_fewer_sinks_goes_on(folder: Path) -> None:
+    head = (
+        tables(folder)
+        + f"CREATE TABLE more (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '{folder}/more');"
+    )
+    head += CATCH_UP + "SET 'pipeline.name' = 'q';\n"
+    other = COUNTS.replace("per_k", "more")
+    one, two = head + COUNTS, head + f"EXECUTE STATEMENT SET BEGIN {other}; {COUNTS}; END;"
+    assert started(one, folder) == [BEGINS]
+    recorded(folder, ("q", "per_k"))
+    found = planned(two, folder)
+    assert [(q.name, said(q)) for q in found.queries] == [("q.more", BEGINS), ("q", SAME)]
+    assert not found.loses
+    # And a set of which one query is left.
+    assert started(two.replace("'q'", "'r'"), folder) == [BEGINS, BEGINS]
+    recorded(folder, ("r.per_k", "per_k"), ("r.more", "more"))
+    found = planned(one.replace("'q'", "'r'"), folder)
+    assert [(q.name, said(q)) for q in found.queries] == [("r.per_k", SAME)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "goes_on"),
+    [
+        ("SUM(n+1)", "SUM(n + 1)", True),
+        ("SUM(n+1)", "SUM( n + 1 ), MIN(n)", True),
+        ("SUM(n+1)", "MIN(n), SUM(n /* one more */ +1)", True),
+        ("SUM(n)", "SUM(N), MIN(n)", False),
+        ("SUM(`n`)", "SUM(n), MIN(n)", False),
+        ("COUNT(*) FILTER (WHERE n>1)", "COUNT(*) FILTER (WHERE n > 1), MIN(n)", True),
+        ("COUNT(*) FILTER (WHERE k = 'a b')", "COUNT(*) FILTER (WHERE k = 'a  b'), MIN(n)", True),
+    ],
+)
+def test_an_aggregate_that_is_written_otherwise(old: str, new: str, goes_on: bool, folder: Path) -> None:
+    """It would be a new one in state, and lose its rows, if only its text told it from others."""
+    head = tables(folder).replace("n INT)", "n INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)")
+
+    def query(columns: str) -> str:
+        texts = ", ".join(f"CAST({c} AS STRING)" for c in columns.split(", "))
+        return (
+            f"{head}{CATCH_UP}CREATE OR REPLACE TABLE keyed (k STRING, w TIMESTAMP(3), s STRING, PRIMARY KEY (k, w) NOT"
+            f" ENFORCED) WITH ('connector' = 'delta', 'path' = '{folder}/keyed');"
+            f"INSERT INTO keyed SELECT k, window_start, CONCAT_WS(',', {texts}) FROM TABLE(TUMBLE(TABLE orders,"
+            " DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end"
+            " EMIT AFTER WATERMARK EARLY EVERY 1h"
+        )
+
+    assert started(query(old), folder) == [BEGINS]
+    (found,) = planned(query(new), folder).queries
+    assert said(found) == (SAME if goes_on else "RUN-020")
+
+
+def test_a_query_under_another_name(folder: Path) -> None:
+    text = tables(folder) + CATCH_UP + COUNTS
+    started(text, folder)
+    recorded(folder, ("sql.per_k", "per_k"))
+    again = text.replace(COUNTS, "SET 'pipeline.name' = 'other';\n" + COUNTS)
+    found = planned(again, folder)
+    assert (said(found.queries[0]), found.loses) == (BEGINS, True)
+    (note,) = found.queries[0].notes
+    assert note == (
+        "query `other` is the same as `sql.per_k`, and begins anew: `per_k` gets its rows a second time; "
+        "SET 'pipeline.name' = 'sql.per_k' goes on there"
+    )
+    # Another query may add rows to the same table; and one that was dropped has no record.
+    assert not planned(again + " WHERE n > 1", folder).loses
+    assert not planned("DROP QUERY `sql.per_k`;" + again, folder).loses
+
+
+def test_who_reads_what_a_deployment_would_replace(folder: Path) -> None:
+    text = tables(folder) + CATCH_UP + COUNTS
+    started(text, folder)
+    name = "default_catalog.default_database."
+    record = QueryRecord("reader", "", (f"{name}per_k",), None, "", "", "stopped")
+    new_state(folder / "catalog").catalog.apply(record_query(record), "START QUERY")
+    (touched,) = planned(text + " WHERE n > 1", folder).touched
+    assert touched.name == "reader"
+    assert touched.because == (
+        "whose rows `sqlext deploy` of `sql.per_k` replaces where they differ: DROP QUERY before, then it begins anew"
+    )
 
 
 def test_a_query_that_runs(folder: Path) -> None:

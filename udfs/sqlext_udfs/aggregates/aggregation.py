@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Columns, Types
 from sqlext_udfs.aggregates.known import accumulator
+from sqlext_udfs.aggregates.names import plain_names
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.groups import Groups, Ints
 
@@ -60,12 +61,13 @@ class Aggregation:
             return list(partials)
         found: dict[str, Columns] = {}
         place = 0
-        for name, width in before:
+        theirs = plain_names([name for name, _ in before])
+        for name, (_, width) in zip(theirs, before, strict=True):
             found[name] = partials[place : place + width]
             place += width
         return [
             column
-            for name, inputs, each in zip(self._names, self._inputs, self._accumulators, strict=True)
+            for name, inputs, each in zip(plain_names(self._names), self._inputs, self._accumulators, strict=True)
             for column in (found[name] if name in found else self._begun(inputs, each, count))
         ]
 
