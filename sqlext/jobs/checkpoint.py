@@ -250,7 +250,8 @@ class QueryHome:
         if own is None:
             raise SqlExtError(
                 "RUN-027",
-                f"query `{self.name}` cannot go on without its state: nothing says which sources its checkpoint counts",
+                f"nothing says which sources the checkpoint of query `{self.name}` counts: it has ended no micro-batch"
+                " yet, or an older version made it",
                 hint="run it once more as it was, stop it, and then change it",
             )
         return [n for n in range(count) if n not in own]

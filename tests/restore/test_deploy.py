@@ -239,6 +239,37 @@ def test_other_columns_of_a_materialized_view(workspace: Workspace) -> None:
     workspace.run(old)
 
 
+@pytest.mark.costly
+def test_other_columns_of_a_named_table(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is broken off between the rows and its end; then the same rows are no other commit."""
+    name = f"default.deployed_{workspace.folder.name}"
+    sink = f"CREATE OR REPLACE TABLE counts (k STRING{{}}) WITH ('connector' = 'delta', 'table-name' = '{name}');"
+    old, new = (
+        HEAD.format("spark") + sink.format(columns) + f"INSERT INTO counts SELECT k{query} FROM events;"
+        for columns, query in ((", v INT, w INT", ", v, v"), (", v BIGINT, x STRING", ", CAST(v AS BIGINT), 'new'"))
+    )
+
+    def rows() -> list[tuple[object, ...]]:
+        return sorted(tuple(row) for row in workspace.spark.newSession().table(name).collect())
+
+    workspace.put("1.csv", "a,1,1", "b,2,2")
+    workspace.run(old)
+    with monkeypatch.context() as broken:
+        broken.setattr(NewVersions, "change", _dies_before("current"))
+        with pytest.raises(KeyboardInterrupt):
+            deploy(workspace, new)
+    assert rows() == [("a", 1, "new"), ("b", 2, "new")]
+    made = workspace.spark.sql(f"DESCRIBE HISTORY {name}").count()
+    (found,) = deploy(workspace, new).queries
+    assert (found.outcome, workspace.spark.sql(f"DESCRIBE HISTORY {name}").count()) == ("switched", made)
+    workspace.put("2.csv", "c,3,3")
+    workspace.run(new)
+    assert rows() == [("a", 1, "new"), ("b", 2, "new"), ("c", 3, "new")]
+    workspace.session().roll_back(old, workspace.variables)
+    workspace.run(old)
+    assert rows() == [("a", 1, 1), ("b", 2, 2), ("c", 3, 3)]
+
+
 #: How a table is keyed; of each the query, and how many rows differ.
 KEYS = {
     "another declared key": (
