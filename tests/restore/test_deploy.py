@@ -171,7 +171,7 @@ def test_an_endless_query_of_ours(workspace: Workspace) -> None:
     workspace.until(lambda: workspace.delta() == [("a", at[0], "2"), ("b", at[1], "1")])
     with pytest.raises(SqlExtError) as refused:
         deploy(workspace, new, session=session)
-    assert refused.value.code == "RUN-022"
+    assert (refused.value.code, "--stop" in (refused.value.hint or "")) == ("RUN-022", True)
     found, *_ = workspace.session().deploy(new, workspace.variables, allow_differences="100%", stop=True).queries
     assert found.comparison is not None
     assert (found.comparison.changed, dict(found.comparison.columns)) == (2, {"n": 2})

@@ -93,7 +93,7 @@ class Deployer:
         for candidate in changed if stops else ():
             self._stop(candidate)
         with ExitStack() as held:
-            pairs = [_Pair(c, held.enter_context(self.versions.home(c)), version) for c, version in begun]
+            pairs = [_Pair(c, held.enter_context(self._taken(c)), version) for c, version in begun]
             # What has begun to be replaced is ended first, whatever comes of the others.
             halfway = self._halfway(candidates, pairs)
             for pair in halfway:
@@ -150,6 +150,16 @@ class Deployer:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
             else:
                 return
+
+    def _taken(self, candidate: Deployable) -> QueryHome:
+        """Return the folder of the old version, this driver's own from here on."""
+        try:
+            return self.versions.home(candidate)
+        except SqlExtError as error:
+            if error.code != "RUN-022":
+                raise
+            hint = "sqlext deploy --stop (stop=True) asks who runs it to stop it; or stop it, then deploy again"
+            raise SqlExtError(error.code, error.message, span=candidate.draft.insert.span, hint=hint) from None
 
     def _catch_up(self, pair: _Pair) -> None:
         """Let the new version read what the old one has read since; the old one has stopped."""
