@@ -39,11 +39,14 @@ class DeltaReplacement(Replacement):
 
     def has(self, spark: SparkSession, batch_id: int) -> bool | None:
         """Return whether a micro-batch is in the table, by what its commit has left there."""
-        # The version before may have written in the other mode.
-        last = self._last_merged()
-        if last is None:
-            last = History(self._target, self._identity).last(spark)
-        return None if last is None else last >= batch_id
+        merged = self._last_merged()
+        if self.context.mode == "upsert" or merged is not None:  # the version before may have merged
+            return None if merged is None else merged >= batch_id
+        last, whole = History(self._target, self._identity).last(spark)
+        if last is not None:
+            return last >= batch_id
+        # What a MERGE leaves in a table that Spark alone finds is not looked up.
+        return False if whole and self.spec.path is not None else None
 
     def _last_merged(self) -> int | None:
         return log_of(on_disk(self.spec.path)).transaction(self._identity) if self.spec.path is not None else None

@@ -317,9 +317,10 @@ class History:
         self.tell_unless_whole(commits, batch_id)
         return False
 
-    def last(self, spark: SparkSession) -> int | None:
-        """Return the last batch that is in the table; None where the log has none of the query."""
-        return self._looked_up(spark)[0]
+    def last(self, spark: SparkSession) -> tuple[int | None, bool]:
+        """Return the last batch that is in the table, None where the log has none; and whether the log is whole."""
+        last, commits = self._looked_up(spark)
+        return last, min(version for version, _ in commits) == 0
 
     def _looked_up(self, spark: SparkSession) -> tuple[int | None, list[tuple[int, str]]]:
         """Return the last batch of the query, and the commits that were looked at."""
