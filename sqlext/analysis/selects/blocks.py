@@ -69,14 +69,16 @@ def _parts(select: Select) -> Iterator[Node]:
     return own_parts(replace(select, from_=None))
 
 
+_LIMITS = Step(_may_limit_ranks, with_limits)
 #: What of a SELECT is joined or added to its FROM, in this order.
-# Semi joins first: what they leave of IN and EXISTS becomes a column. A group window is assigned to joined rows.
+# Ranks have their range before anything stands above them. Then semi joins: what they leave of IN and EXISTS becomes a
+# column. A group window is assigned to joined rows.
 _TO_FROM = (
+    _LIMITS,
     Step(_has_sub_queries, with_semi_joins),
     Step(_has_sub_queries, with_sub_queries),
     Step(_groups_by_calls, with_group_window),
 )
-_LIMITS = Step(_may_limit_ranks, with_limits)
 #: What becomes nodes above the FROM, in this order.
 _ABOVE_FROM = (
     Step(lambda block: block.select.qualify is not None, with_aliases_in_qualify),

@@ -108,6 +108,20 @@ def test_another_number_without_an_end_is_refused(flink: Analysis, by: str, wher
     assert (refused.value.code, refused.value.line) == ("RANK-001", 1)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT user_name, COUNT(*) FROM {} WHERE n <= 2 GROUP BY user_name, TUMBLE(vt, INTERVAL '1' MINUTE)",
+        "SELECT user_name FROM {} WHERE n <= 2 AND user_name IN (SELECT user_name FROM clicks)",
+        "SELECT page FROM {} AS t WHERE n < 3 AND EXISTS (SELECT 1 FROM clicks c WHERE c.user_name = t.user_name)",
+        "SELECT user_name, n FROM {} QUALIFY n <= 2",
+    ],
+)
+def test_the_range_is_found_beside_windows_and_sub_queries(flink: Analysis, query: str) -> None:
+    plan = flink.plan(query.format(f"({RANKED.format(by='user_name, page')})"))
+    assert [(r.first, r.last) for r in ranks(plan)] == [(1, 2)]
+
+
 _JOINED = "SELECT v.page, t.user_name FROM visits AS v {} JOIN ({}) AS t ON v.page = t.page {}"
 
 
