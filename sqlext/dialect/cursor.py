@@ -32,6 +32,7 @@ _BEGINS_STATEMENT = frozenset(
 #: What is expected, if it is a keyword.
 _ONE_WORD = re.compile("[A-Z]+")
 #: What people write where another separator belongs.
+_LENGTH = re.compile(r"\d+(\.\d+)?")
 _UNITS_OF_TIME = frozenset(words("SECOND MINUTE HOUR DAY WEEK MONTH YEAR"))
 _SEPARATORS = frozenset(",;=:")
 _BEGINS_CLAUSE = frozenset(words("FROM WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT EMIT"))
@@ -177,8 +178,9 @@ class Cursor:
         if expected == ")" and token.upper in _BEGINS_CLAUSE:
             return "a `)` is missing before this"
         before = self.tokens[self.index - 1] if self.index else token
-        if before.kind is TokenKind.NUMBER and token.upper.removesuffix("S") in _UNITS_OF_TIME:
-            return f"write INTERVAL '{before.text}' {token.upper.removesuffix('S')}"
+        length = before.text.strip("'") if before.kind in (TokenKind.NUMBER, TokenKind.STRING) else ""
+        if _LENGTH.fullmatch(length) and token.upper.removesuffix("S") in _UNITS_OF_TIME:
+            return f"write INTERVAL '{length}' {token.upper.removesuffix('S')}"
         # Two operands in a row: nothing else can stand between them.
         if (ended or expected == ")") and token.kind in _OPERANDS and before.kind in _OPERANDS:
             return "is a comma or an operator missing before this?"

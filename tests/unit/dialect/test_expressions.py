@@ -289,3 +289,10 @@ def test_an_operator_without_an_operand_says_so(text: str, hint: str) -> None:
     with pytest.raises(SqlExtError) as caught:
         parse_expression_text(text, "spark")
     assert (caught.value.code, caught.value.hint) == ("PARSE-002", hint)
+
+
+@pytest.mark.parametrize("length", ["10", "'10'", "1.5"])
+def test_a_length_of_time_without_its_word(length: str) -> None:
+    with pytest.raises(SqlExtError) as caught:
+        parse_expression_text(f"(ts - {length} SECONDS)", "spark")
+    assert caught.value.hint == f"write INTERVAL '{length.strip(chr(39))}' SECOND"

@@ -111,7 +111,7 @@ def test_a_first_query_appears_by_itself_and_goes_on(screen: Screen, server: UiS
     assert screen.text("[role=status].live") == "live"
 
 
-#: Plans of five, six and seven steps, from the query of a minute's sums.
+#: Plans of five, six and seven steps, and of a join, from the query of a minute's sums.
 _HOURS = """SELECT item, window_start, SUM(total) FROM TABLE(TUMBLE(TABLE m, DESCRIPTOR(at), INTERVAL '1' HOUR))
 GROUP BY item, window_start, window_end"""
 _MINUTES = """m AS (
@@ -124,11 +124,12 @@ PLANS = {
     5: f"""WITH {_LARGE} SELECT item, window_start, SUM(amount)
 FROM TABLE(TUMBLE(TABLE large, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY item, window_start, window_end""",
     6: f"WITH {_MINUTES.format(input='orders')} {_HOURS}",
+    4: JOINED.partition("\n")[2],
     7: f"WITH {_LARGE}, {_MINUTES.format(input='large')} {_HOURS}",
 }
 
 
-@pytest.mark.parametrize("wide", [1300, 1000, 600])
+@pytest.mark.parametrize("wide", [1300, 1000, 600, 420])
 @pytest.mark.parametrize("steps", PLANS)
 def test_a_plan_fits_the_page(screen: Screen, server: UiServer, kept: Kept, steps: int, wide: int) -> None:
     kept.add(KeptQuery("q", f"INSERT INTO per_minute\n{PLANS[steps]}"))

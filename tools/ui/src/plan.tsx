@@ -33,8 +33,9 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
   const begun = view.card.at !== null;
   const facts = new Map(view.nodes.map((node) => [node.number, factsOf(node, view.zone, begun)]));
   const tall = HEIGHT + LINE * Math.max(0, ...[...facts.values()].map((found) => found.length - MOST));
-  const beside = down ? [] : SIZES.map((size) => laidOut(view, size, tall, "LR"));
-  const { graph, step } = beside.find(({ graph }) => graph.graph().width! <= room) ?? laidOut(view, SIZES[0], tall, "TB");
+  const tried = [...(down ? [] : SIZES.map((size) => [size, "LR"] as const)), ...SIZES.map((size) => [size, "TB"] as const)];
+  const laid = tried.map(([size, rankdir]) => laidOut(view, size, tall, rankdir));
+  const { graph, step } = laid.find(({ graph }) => graph.graph().width! <= room) ?? laid[laid.length - 1];
   const { width = 0, height = 0 } = graph.graph();
   const flows = view.card.state === "running" && view.card.rate > 0;
   const some = begun && view.nodes.some(isUncounted);
@@ -67,7 +68,9 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
 }
 
 function laidOut(view: View, size: { width: number; gap: number }, tall: number, rankdir: "LR" | "TB") {
-  const graph = new dagre.graphlib.Graph().setGraph({ rankdir, nodesep: 24, ranksep: size.gap, marginx: 4, marginy: 4 });
+  // Arrows that go down need their length; steps beside one another need less.
+  const [ranksep, nodesep] = rankdir === "LR" ? [size.gap, 24] : [34, Math.min(size.gap, 24)];
+  const graph = new dagre.graphlib.Graph().setGraph({ rankdir, nodesep, ranksep, marginx: 4, marginy: 4 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const node of view.nodes) graph.setNode(String(node.number), { width: size.width, height: tall });
   for (const edge of view.edges) graph.setEdge(String(edge.source), String(edge.target));
