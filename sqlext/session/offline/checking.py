@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlext.analysis.definitions.cautions import unusable
 from sqlext.analysis.names.environment import Environment, SparkLookup
-from sqlext.dialect.ast.statements import AlterTable, AlterView, CreateTable, Statement
+from sqlext.dialect.ast.statements import AlterTable, AlterView, CreateTable, Statement, Use
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
@@ -62,6 +62,8 @@ class Checker:
     ) -> None:
         self.state = state
         self.undefined = undefined
+        # After USE of a catalog or a database that could not be made: what is defined without a connector is there.
+        self._elsewhere = False
         self._handler = DryRun(state, lookup)
 
     def check(self, source: SourceText) -> Iterator[Checked]:
@@ -87,8 +89,17 @@ class Checker:
             # What Spark has made is there when the script runs; its columns are not known here.
             if _follows(error, self.undefined | self.state.sparks):
                 self.undefined |= defined_names(statement.span)
+                self._elsewhere = self._elsewhere or isinstance(statement, Use)
                 return Checked(statement.span, statement)
             return self._wrong(error, statement.span, statement)
+        if isinstance(statement, Use) and (statement.kind == "CATALOG" or len(statement.name) > 1):
+            self._elsewhere = False
+        if (
+            self._elsewhere
+            and isinstance(statement, CreateTable)
+            and all(o.key != "connector" for o in statement.options)
+        ):
+            self.undefined |= defined_names(statement.span)
         if isinstance(statement, (AlterTable, AlterView)) and statement.name[-1].lower() in self.undefined:
             # Under its new name a table still has what was wrong.
             self.undefined |= defined_names(statement.span)

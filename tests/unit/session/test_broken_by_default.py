@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.analysis.functions.model import SparkCount
-from sqlext.session.offline.checking import found_in
+from sqlext.session.offline.checking import errors_of, found_in
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
 
@@ -194,6 +194,8 @@ def test_lambdas_stand_wherever_expressions_do(query: str) -> None:
 
 
 _NO_TYPE = "CREATE TABLE wrong (id INTT, name STRING) WITH ('connector' = 'blackhole');"
+_NO_CATALOG = "CREATE CATALOG c WITH ('type' = 'hive'); USE CATALOG c;"
+_OWN = "CREATE TABLE own (id INT) WITH ('bucket' = '1');"
 _NO_CONNECTOR = "CREATE TABLE wrong (id INT) WITH ('connector' = 'blackhol');"
 
 
@@ -207,6 +209,7 @@ _NO_CONNECTOR = "CREATE TABLE wrong (id INT) WITH ('connector' = 'blackhol');"
         f"{_NO_CONNECTOR} ALTER TABLE wrong RENAME TO renamed; INSERT INTO renamed SELECT 1; SELECT id FROM renamed;",
         "CREATE DATABASE d WITH (x); CREATE TABLE d.t (id INT) WITH ('connector' = 'blackhole'); USE d;",
         "CREATE CATALOG c WITH ('type' = 'hive'); USE CATALOG c;",
+        f"{_NO_CATALOG} CREATE DATABASE d; USE d; {_OWN} INSERT INTO own SELECT 1; SELECT id FROM own;",
         "CREATE VIEW wrong AS SELECT idd FROM orders; ALTER VIEW wrong AS SELECT id FROM orders; DROP VIEW wrong;",
         f"{_NO_TYPE} SHOW TABLES;",
     ],
@@ -217,7 +220,9 @@ def test_what_follows_from_a_refused_definition_is_silent(script: str) -> None:
 
 
 def test_what_does_not_follow_from_a_refused_definition_is_told() -> None:
-    # `name` is a column of the refused table, and no table.
+    # `name` is a column of the refused table, and no table. What is told of tables ends with the catalog in use.
+    script = f"{_NO_CATALOG} USE CATALOG default_catalog; {_OWN} INSERT INTO own SELECT 1;"
+    assert [e.code for e in errors_of(SourceText.of(script), new_state(None).fork())] == ["CAT-039", "OPT-001"]
     script = f"{TABLES}{_NO_TYPE} SELECT id FROM name; SELECT idd FROM orders; DROP TABLE ordrs;"
     found = [e.code for e in found_in(SourceText.of(script), new_state(None).fork()) if e.severity == "error"]
     assert found == ["PARSE-007", "NAME-002", "NAME-003", "CAT-002"]
