@@ -17,6 +17,8 @@ from sqlext.types import LogicalType
 
 #: A percentage as a literal: 0.5, 5e-1 or 0.5D.
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?D?")
+#: A literal that is a DECIMAL in Flink's dialect.
+_DECIMAL = re.compile(r"CAST\(([\d.]+) AS DECIMAL\(\d+, \d+\)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ def _by(function: str) -> Form:
 
 
 def _percentile(call: AggregateForm) -> str:
-    text = call.args[1] if len(call.args) > 1 else "0.5"
+    text = _DECIMAL.sub(r"\1", call.args[1]) if len(call.args) > 1 else "0.5"
     # ARRAY[0.1, 0.9] has become a call by now (`forms.array`).
     several = text.startswith("array(")
     shares = [_number(s.strip()) for s in (text[len("array(") : -1].split(",") if several else [text])]

@@ -31,6 +31,11 @@ def test_several_percentages_are_accumulators_of_their_own() -> None:
     assert "array(" in text
 
 
+def test_percentages_as_the_decimals_of_flink() -> None:
+    assert percentile("v", "CAST(0.5 AS DECIMAL(2, 1))")[1] == [0.5]
+    assert percentile("v", "array(CAST(0.25 AS DECIMAL(3, 2)), 1)")[1] == [0.25, 1.0]
+
+
 @pytest.mark.parametrize(
     "args", [("v", "p"), ("v", "array()"), ("v", "array(0.5, p)"), ("v", "0.5", "2"), ("v", "1.5")]
 )
