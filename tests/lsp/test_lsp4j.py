@@ -1,4 +1,4 @@
-"""A client in Java by LSP4J, the library with which the plugin LSP4IJ of JetBrains' IDEs speaks; it takes no loose JSON."""
+"""A client in Java by LSP4J, with which the plugin LSP4IJ of JetBrains' IDEs speaks: it takes no loose JSON."""
 
 from __future__ import annotations
 
