@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlext
+from sqlext.session.doctor.running import running
 from sqlext.session.doctor.workers import workers
 from sqlext.spark.workers import needs, ready
 from sqlext.spark.workers.needs import OURS, Need
@@ -37,3 +38,21 @@ def test_workers_that_lack_a_module_are_named(spark: SparkSession, monkeypatch: 
     assert line.found.endswith(f"no no-such-package, no other on {HOST}")
     assert line.advice is not None
     assert line.advice.startswith("pip install 'no-such-package' 'other>=2' into that Python")
+
+
+def test_what_spark_has_no_file_system_for(spark: SparkSession) -> None:
+    """As a start says: a store that answers to us is no use to a Spark that cannot read it."""
+    far = "abfss://c@a.dfs.core.windows.net/x"
+    found = [*running(lambda: spark, {}, {"this checkpoint": far}), *running(lambda: spark, {}, {"this catalog": far})]
+    systems = [f for f in found if f.name == "file systems"]
+    known = next(f for f in systems if f.state == "ok")
+    assert "hdfs" in known.found
+    assert "abfss" not in known.found
+    lacking = next(f for f in systems if "`abfss`" in f.found)
+    assert (lacking.state, lacking.code, lacking.needed) == ("refused", "OPT-014", False)
+    assert "hadoop-azure" in (lacking.advice or "")
+    given = [(f.name, f.code, f.needed) for f in found if f.name.startswith("file systems, ")]
+    assert given == [
+        ("file systems, this checkpoint", "OPT-014", True),
+        ("file systems, this catalog", "OPT-014", False),
+    ]

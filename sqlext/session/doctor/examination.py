@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlext.locations import PathOrText
 from sqlext.session.doctor.features import capabilities, extras
 from sqlext.session.doctor.findings import Diagnosis, Finding
-from sqlext.session.doctor.places import folders, places
+from sqlext.session.doctor.places import folders, places, urls
 from sqlext.session.doctor.running import running
 from sqlext.session.doctor.versions import versions
 
@@ -48,7 +48,8 @@ class Examination:
 
     def _session(self) -> Iterator[Finding]:
         if self.spark is not None:
-            yield from running(self.spark, folders(self.catalog, self.checkpoint))
+            given = self.catalog, self.checkpoint
+            yield from running(self.spark, folders(*given), urls(*given))
         else:
             advice = "`sqlext doctor --spark`, or `session.doctor(start=True)`"
             yield Finding("Spark", "session", "note", "none was asked, so nothing is known of its workers", advice)

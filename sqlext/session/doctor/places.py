@@ -23,8 +23,10 @@ from sqlext.spark.workers.folders import existing
 from sqlext.stores.location import Location, StoreSettings
 
 _AREA = "places"
+#: What the lines of the two places are called.
+CATALOG, _CHECKPOINT = "this catalog", "this checkpoint"
 #: A place of each kind, by the scheme of its URL. Nothing is opened.
-_URLS = {
+URLS = {
     "s3": "s3://bucket/folder",
     "s3a": "s3a://bucket/folder",
     "abfss": "abfss://container@account.dfs.core.windows.net/folder",
@@ -52,7 +54,7 @@ def places(
     if not _is_folder(catalog):
         yield _catalog(catalog, stores)
     if checkpoint is not None and is_object_store(checkpoint):
-        yield _tried("this checkpoint", checkpoint, stores)
+        yield _tried(_CHECKPOINT, checkpoint, stores)
     for name, place, rule in _given(catalog, checkpoint):
         yield _folder(name, place, rule)
     yield from _by_scheme("catalog", lambda url: new_state(catalog_place(url)))
@@ -70,11 +72,17 @@ def folders(catalog: PathOrText, checkpoint: PathOrText | None = None) -> dict[s
     }
 
 
+def urls(catalog: PathOrText, checkpoint: PathOrText | None = None) -> dict[str, str]:
+    """Return the URL at which queries would keep their state, by the name of its line; none where that is a folder."""
+    name, place = (CATALOG, catalog) if checkpoint is None else (_CHECKPOINT, checkpoint)
+    return {name: os.fspath(place)} if is_object_store(place) else {}
+
+
 def _given(catalog: PathOrText, checkpoint: PathOrText | None) -> Iterator[tuple[str, PathOrText, PathRule]]:
     if _is_folder(catalog):
-        yield "this catalog", catalog, catalog_place
+        yield CATALOG, catalog, catalog_place
     if checkpoint is not None and not is_object_store(checkpoint):
-        yield "this checkpoint", checkpoint, checkpoint_place
+        yield _CHECKPOINT, checkpoint, checkpoint_place
 
 
 def _reads(options: str) -> Check:
@@ -98,7 +106,7 @@ def _check(script: str) -> None:
 def _by_scheme(use: str, check: Check) -> Iterator[Finding]:
     """Yield a line for the schemes that a use takes, and one for each reason of refusal."""
     name = f"{use} at a URL"
-    errors = {scheme: refusal(partial(check, url)) for scheme, url in _URLS.items()}
+    errors = {scheme: refusal(partial(check, url)) for scheme, url in URLS.items()}
     taken = [scheme for scheme, error in errors.items() if error is None]
     if taken:
         yield Finding(_AREA, name, "ok", f"{', '.join(taken)}: taken; not opened here")
@@ -115,7 +123,7 @@ def _is_folder(catalog: PathOrText) -> bool:
 
 def _catalog(catalog: PathOrText, stores: StoreSettings | None) -> Finding:
     """Return whether a catalog that is no folder can be read; nothing is written."""
-    name, text = "this catalog", os.fspath(catalog)
+    name, text = CATALOG, os.fspath(catalog)
     if text.startswith(IN_TABLE):
         table = text.removeprefix(IN_TABLE)
         return Finding(_AREA, name, "ok", f"the table {table} of Spark's catalog; not opened here")

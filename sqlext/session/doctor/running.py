@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.databricks import PlatformRules
 from sqlext.errors import SqlExtError
+from sqlext.locations import for_spark
 from sqlext.session.doctor.findings import Finding, refusal, refused
+from sqlext.session.doctor.places import CATALOG, URLS
 from sqlext.session.doctor.workers import workers
+from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.packages import DELTA_EXTENSION, EXTENSIONS, has_delta, require_avro
 from sqlext.spark.sessions import is_connect, platform_rules
 
@@ -18,14 +23,18 @@ if TYPE_CHECKING:
 
 _AREA = "Spark"
 _PLATFORM = "platform"
+_SCHEMES = "file systems"
 
 
-def running(start: Callable[[], SparkSession], folders: Mapping[str, Path]) -> Iterator[Finding]:
+def running(
+    start: Callable[[], SparkSession], folders: Mapping[str, Path], urls: Mapping[str, str]
+) -> Iterator[Finding]:
     """Yield what a Spark session says of itself and of its workers.
 
     Args:
         start: returns the session, or raises a SqlExtError that says why there is none.
         folders: what workers must see, by what each is called.
+        urls: what Spark must reach, by what each is called.
     """
     try:
         spark = start()
@@ -37,6 +46,7 @@ def running(start: Callable[[], SparkSession], folders: Mapping[str, Path]) -> I
     yield from platform(platform_rules(spark))
     yield _delta(spark)
     yield _avro(spark)
+    yield from _file_systems(spark, urls)
     yield from workers(spark, folders)
 
 
@@ -66,6 +76,23 @@ def _delta(spark: SparkSession) -> Finding:
         f"start Spark with delta-spark and {EXTENSIONS}={DELTA_EXTENSION}, unless the platform has a Delta of its own"
     )
     return Finding(_AREA, "Delta", "note", f"{EXTENSIONS} does not name Delta", advice)
+
+
+def _file_systems(spark: SparkSession, urls: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield a line for the schemes that Spark knows, one for each package that it lacks, and one for each given URL."""
+    errors = {scheme: refusal(partial(require_file_system, spark, url)) for scheme, url in URLS.items()}
+    known = [scheme for scheme, error in errors.items() if error is None]
+    if known:
+        yield Finding(_AREA, _SCHEMES, "ok", f"there are those for {', '.join(known)}")
+    lacking = {scheme: error for scheme, error in errors.items() if error is not None}
+    for hint in dict.fromkeys(error.hint for error in lacking.values()):
+        first, *others = (scheme for scheme, error in lacking.items() if error.hint == hint)
+        line = refused(_AREA, _SCHEMES, lacking[first])
+        yield replace(line, found=f"{line.found}; so with {', '.join(others)}") if others else line
+    for name, url in urls.items():
+        if error := refusal(partial(require_file_system, spark, for_spark(url))):
+            # Queries that keep no state run with such a catalog.
+            yield refused(_AREA, f"{_SCHEMES}, {name}", error, needed=name != CATALOG)
 
 
 def _avro(spark: SparkSession) -> Finding:
