@@ -28,6 +28,7 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
+from sqlext.jobs.damage import damage_of
 from sqlext.jobs.query_files import PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
@@ -196,11 +197,7 @@ class QueryHome:
             found = self.location.json(_RUN)
             return run_from_json(found) if found is not None else None
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise SqlExtError(
-                "RUN-023",
-                f"`{self.location.place}/{_RUN}` is damaged",
-                hint=f"{self._anew}, without what it has in state",
-            ) from None
+            raise self._damaged(f"`{self.location.place}/{_RUN}` is damaged") from None
 
     def check(self, previous: QueryRun | None, fingerprint: Fingerprint, *, leaves_state: bool = False) -> bool:
         """Refuse to go on from what lies here.
@@ -213,22 +210,32 @@ class QueryHome:
 
         Raises:
             SqlExtError: RUN-020 the query changed, naming what; RUN-021 the checkpoint is not that of ``previous``;
-                RUN-024 it is gone; RUN-026 what becomes of its rows changed within a micro-batch.
+                RUN-023 a part of it is missing; RUN-024 it is gone; RUN-026 what becomes of its rows changed
+                within a micro-batch.
         """
         leaves = previous is not None and self._compare(previous.fingerprint, fingerprint, leaves_state)
         mark, used = self._read_mark(), self._is_used()
         if (previous is None and not used) or (previous is not None and mark == previous.checkpoint_id):
+            if used and (wrong := damage_of(self.location, _CHECKPOINT)) is not None:
+                raise self._damaged(f"the checkpoint of query `{self.name}` is damaged: {wrong}")
             return leaves
         if previous is not None and mark is None and not used:
-            raise SqlExtError(
-                "RUN-024",
-                f"the checkpoint of query `{self.name}` is gone: nothing lies at `{self.checkpoint}`",
-                hint=f"put it back; {self._anew}, and what it wrote before stays",
-            )
+            raise self.gone()
         raise SqlExtError(
             "RUN-021",
             f"`{self.checkpoint}` holds a checkpoint of something else",
             hint="give another --checkpoint, or remove that folder",
+        )
+
+    def _damaged(self, what: str) -> SqlExtError:
+        return SqlExtError("RUN-023", what, hint=f"{self._anew}, without what it has in state")
+
+    def gone(self) -> SqlExtError:
+        """Return the refusal of a query whose checkpoint was removed (RUN-024)."""
+        return SqlExtError(
+            "RUN-024",
+            f"the checkpoint of query `{self.name}` is gone: nothing lies at `{self.checkpoint}`",
+            hint=f"put it back; DROP QUERY `{self.name}` starts it anew, and what it wrote before stays",
         )
 
     def require_noted_sources(self) -> None:
@@ -392,7 +399,8 @@ class QueryHome:
 
     @property
     def _anew(self) -> str:
-        return f"DROP QUERY `{self.name}` (or removing `{self.location.place}`) starts it anew"
+        forgets = f"where the catalog does not know it, removing `{self.location.place}` does"
+        return f"DROP QUERY `{self.name}` starts it anew ({forgets})"
 
     def _read_mark(self) -> str | None:
         return self.location.text(f"{_CHECKPOINT}/{_MARK}")

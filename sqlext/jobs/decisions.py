@@ -42,11 +42,13 @@ class Starting:
     Attributes:
         fingerprint: of the query as it is now.
         sources: refuses sources that its place does not fit; asked of a query that goes on.
+        ran_here: whether somebody knows that it has a place here; asked where there is none.
     """
 
     home: QueryHome
     fingerprint: Fingerprint
     sources: Callable[[], None] = lambda: None
+    ran_here: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
     try:
         refuse_halfway(home.folder, home.name)
         leaves = home.check(previous, prints, leaves_state=leaves_state and goes_on)
+        if previous is None and query.ran_here():
+            raise home.gone()
         if goes_on:
             query.sources()
         found = tuple(changes(previous.fingerprint, prints)) if previous is not None else ()

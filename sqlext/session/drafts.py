@@ -181,12 +181,19 @@ class Drafts:
             leaves_state=self.settings.leaves_state,
         )
 
-    @staticmethod
-    def _starting(job: JobDraft, homes: Sequence[QueryHome]) -> list[Starting]:
+    def _starting(self, job: JobDraft, homes: Sequence[QueryHome]) -> list[Starting]:
         """Return the queries of a job as what is decided on."""
         return [
-            Starting(home, d.prints, partial(_require_same, home, d)) for home, d in zip(homes, job.drafts, strict=True)
+            Starting(home, d.prints, partial(_require_same, home, d), partial(self._ran_here, home, job.end))
+            for home, d in zip(homes, job.drafts, strict=True)
         ]
+
+    def _ran_here(self, home: QueryHome, end: InputEnd) -> bool:
+        """Whether the catalog remembers that a query has a place in its folder, and must go on from it."""
+        record = next((r for r in self.records if r.name == home.name), None)
+        if record is None or (end is InputEnd.FINISH and record.status == "finished"):
+            return False  # one that has ended begins anew
+        return record.checkpoint.startswith(f"{home.folder.for_spark}/")
 
     def foretold(self, inserts: Sequence[BoundInsert]) -> list[str | None]:
         """Return what would become of the checkpoint of each if they ran now; None of one that has none."""

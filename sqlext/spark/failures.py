@@ -59,7 +59,9 @@ _OTHER_COLUMNS = re.compile(r"\[DELTA_(SCHEMA_CHANGED|STREAMING_INCOMPATIBLE_SCH
 _AT_VERSION = re.compile(r"Detected schema change in version (\d+)")
 _TAKES_COLUMNS = "start the query again: it takes the columns as they are then, or says which one does not fit"
 _DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
-_CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
+_CHECKPOINT_FILE = re.compile(
+    r"/checkpoint/(offsets|commits|metadata|state|sources)\b|\[STREAMING_(CHECKPOINT|STATEFUL_OPERATOR)_MISSING_"
+)
 
 
 def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] = ()) -> SqlExtError:

@@ -74,7 +74,12 @@ def require_answer(spark: SparkSession, path: str | None) -> None:
         _asked(spark, f"{path.rstrip('/')}/{_NOWHERE}", _TEXT)
     except Exception as error:
         if _NO_FILE not in str(error):
-            raise SqlExtError("RUN-010", f"Spark cannot reach `{path}`: {sentence(str(error))}") from error
+            raise unreached(path, error) from error
+
+
+def unreached(path: str, error: Exception) -> SqlExtError:
+    """Return the refusal of a URL at which nobody answers (RUN-010), with what Spark has said."""
+    return SqlExtError("RUN-010", f"Spark cannot reach `{path}`: {sentence(str(error))}")
 
 
 def no_file_system(scheme: str) -> OptionError:

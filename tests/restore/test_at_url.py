@@ -107,6 +107,18 @@ def test_gone(begun: Queries) -> None:
     begun.run()
 
 
+@pytest.mark.parametrize("what", ["", "checkpoint/offsets", "checkpoint/sources"])
+def test_removed(begun: Queries, what: str) -> None:
+    """All that the query kept, or a part of it: no row is lost, and none comes twice."""
+    if what:
+        begun.home().store.remove(what)
+    else:
+        begun.location.store.remove("")
+    assert begun.code() == ("RUN-023" if what else "RUN-024")
+    begun.run("DROP QUERY `sql.counts`;")
+    begun.run()
+
+
 def test_of_something_else(begun: Queries) -> None:
     begun.home().put("checkpoint/sqlext-run", "another")
     assert begun.code() == "RUN-021"

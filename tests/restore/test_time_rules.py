@@ -182,9 +182,9 @@ def test_a_run_goes_on_under_its_new_declaration(home: QueryHome) -> None:
 def test_a_micro_batch_ends_as_it_began(home: QueryHome) -> None:
     for log in ("offsets", "commits"):
         (Path(home.checkpoint) / log).mkdir()
-        (Path(home.checkpoint) / log / "7").touch()
+        (Path(home.checkpoint) / log / "7").write_text("v1\n{}\n-")
     assert plan_runs([Starting(home, NEARER)], restart_finished=False) == [QueryRun("run", NEARER)]
-    (Path(home.checkpoint) / "offsets" / "8").touch()
+    (Path(home.checkpoint) / "offsets" / "8").write_text("v1\n{}\n-")
     assert plan_runs([Starting(home, SLOWER)], restart_finished=False) == [QueryRun("run", SLOWER)]
     with pytest.raises(SqlExtError, match="largest rowtime was any, is 5 ms ahead of the clock") as refused:
         plan_runs([Starting(home, NEARER)], restart_finished=False)

@@ -13,11 +13,12 @@ from sqlext.connectors.delta.reader.tables import log_folder, log_of
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert
 from sqlext.connectors.spec import Alteration, WriteSpec
-from sqlext.locations import on_disk
+from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Foreseen, Mode, Sink, SinkContext, refuse_mode
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.notices import Notice
+from sqlext.spark.object_urls import unreached
 from sqlext.spark.packages import require_delta
 from sqlext.types import LogicalType
 
@@ -237,6 +238,10 @@ class DeltaSink(Sink):
             missing = ("PATH_NOT_FOUND", "PATH_DOES_NOT_EXIST", "TABLE_NOT_FOUND", "SCHEMA_NOT_SET", "NOT_A_DELTA")
             if any(m in (error.getCondition() or str(error)) for m in missing):
                 return None
+            raise
+        except Exception as error:
+            if self.spec.path is not None and is_remote(self.spec.path):
+                raise unreached(self.spec.path, error) from error
             raise
 
     def _create_statement(self) -> str:

@@ -68,10 +68,13 @@ def test_what_it_is_refused_for(place: Place) -> None:
     home = place.open()
     home.begin(QueryRun("run", PRINTS))
     store = home.location.store
-    store.write("checkpoint/offsets/0", b"v1")
+    store.write("checkpoint/offsets/0", b"v1\n{}\n-")
     assert plan_runs([Starting(home, PRINTS)], restart_finished=False) == [QueryRun("run", PRINTS)]
     assert begun_run("nowhere", "q", place.url, place.settings) == QueryRun("run", PRINTS)
     assert code(home, {"rowtime": ("other", "2")}) == "RUN-020"
+    store.write("checkpoint/commits/1", b"v1")
+    assert code(home) == "RUN-023"
+    store.delete("checkpoint/commits/1")
     store.write("checkpoint/sqlext-run", b"another")
     assert code(home) == "RUN-021"
     store.remove("checkpoint")
@@ -83,6 +86,17 @@ def test_what_it_is_refused_for(place: Place) -> None:
     assert code(home) == "RUN-021"
     home.remove()
     assert place.keys() == []
+
+
+def test_it_was_removed_and_somebody_knows_that_it_was_there(place: Place) -> None:
+    with place.open() as home:
+        with pytest.raises(SqlExtError) as refused:
+            plan_runs([Starting(home, PRINTS, ran_here=lambda: True)], restart_finished=False)
+        assert (refused.value.code, home.checkpoint in refused.value.message) == ("RUN-024", True)
+        assert refused.value.hint is not None
+        assert "DROP QUERY `q`" in refused.value.hint
+        home.begin(QueryRun("run", PRINTS))
+        assert plan_runs([Starting(home, PRINTS, ran_here=lambda: True)], restart_finished=False)
 
 
 def test_a_batch_that_was_begun(place: Place) -> None:

@@ -71,7 +71,7 @@ def test_it_is_a_change_that_the_checkpoint_bears(to: str, home: QueryHome) -> N
     home.begin(QueryRun("run", old))
     (decision,) = decide([Starting(home, new)], restart_finished=False)
     assert decision.verdict.value == "goes on"
-    home.location.put("checkpoint/offsets/2", "v1")  # begun, and not finished
+    home.location.put("checkpoint/offsets/2", "v1\n{}\n-")  # begun, and not finished
     (decision,) = decide([Starting(home, new)], restart_finished=False)
     assert decision.refusal is not None
     assert decision.refusal.code == "RUN-026"

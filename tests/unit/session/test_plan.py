@@ -139,6 +139,7 @@ class Starter(DryRun):
                 home.begin(run)
                 for log in ("offsets", "commits"):
                     home.location.put(f"checkpoint/{log}/0", 'v1\n{}\n{"logOffset": 0}')
+                home.location.put("checkpoint/sources/0/0", "v1")
                 home.note_own_sources([])
         finally:
             for home in homes:

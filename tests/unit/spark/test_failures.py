@@ -42,6 +42,9 @@ def test_a_damaged_checkpoint() -> None:
     found = run_error(OSError("cannot read /x/checkpoint/offsets/3"), None)
     assert found.hint is not None
     assert "DROP QUERY" in found.hint
+    found = run_error(OSError("[STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY] Cannot restart the query."), None)
+    assert found.hint is not None
+    assert "DROP QUERY" in found.hint
 
 
 def test_the_line_of_a_hook_is_shown() -> None:

@@ -1,0 +1,46 @@
+"""Find out whether a checkpoint of Spark's is whole, where Spark itself would not say what is missing."""
+
+from __future__ import annotations
+
+import json
+
+from sqlext.jobs.query_files import last_number
+from sqlext.stores.location import Location
+
+#: Lines of a file of offsets before those of the sources: its version, and the batch's metadata.
+_HEAD = 2
+#: How Spark's source of files counts: by the entries of a log of its own.
+_BY_LOG = "logOffset"
+
+
+def damage_of(location: Location, checkpoint: str) -> str | None:
+    """Return what is wrong with a checkpoint, None if nothing is seen.
+
+    Args:
+        location: a query's folder.
+        checkpoint: the name of the checkpoint in it.
+    """
+    offsets = f"{checkpoint}/offsets"
+    begun, done = last_number(location, offsets), last_number(location, f"{checkpoint}/commits")
+    if begun < done:
+        return f"micro-batch {done} is done, and `{offsets}` does not have it"
+    if begun < 0:
+        return None
+    sources = (location.text(f"{offsets}/{begun}") or "").splitlines()[_HEAD:]
+    if not sources:
+        return f"`{offsets}/{begun}` is cut off"
+    logs = [f"{checkpoint}/sources/{n}" for n, offset in enumerate(sources) if _has_log(offset)]
+    gone = [log for log in logs if last_number(location, log) < 0 and not _is_compacted(location, log)]
+    return f"nothing lies at `{gone[0]}`" if gone else None
+
+
+def _has_log(offset: str) -> bool:
+    try:
+        found = json.loads(offset)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get(_BY_LOG, -1) >= 0
+
+
+def _is_compacted(location: Location, log: str) -> bool:
+    return any(name.endswith(".compact") for name in location.names(log))
