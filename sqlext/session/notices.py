@@ -118,7 +118,7 @@ def tell_catch_up(platform: str) -> str:
 
 
 class RepeatedRowsNotice(Notice):
-    """A query that came to its end begins anew, and appends to a table that has its rows."""
+    """A query begins anew, since it had ended or its checkpoint lies elsewhere, and its table has its rows."""
 
 
 def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None, bool]]) -> tuple[str, ...]:
@@ -134,14 +134,30 @@ def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None, bool
     return tuple(told)
 
 
+def tell_moved(queries: Iterable[tuple[str, BoundInsert, str]]) -> tuple[str, ...]:
+    """Warn of queries that begin anew because their checkpoints lie elsewhere; return the same texts.
+
+    Args:
+        queries: name, INSERT and the checkpoint before of each.
+    """
+    told = [
+        f"`{name}` begins anew, since its checkpoint lies at `{before}`: `{insert.table.name.name}` has the rows that"
+        f" it wrote from there, and gets them again; with that checkpoint it goes on, DROP QUERY `{name}` forgets it"
+        for name, insert, before in queries
+        if _appends(insert)
+    ]
+    for text in told:
+        warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
+    return tuple(told)
+
+
 def repeated(name: str, insert: BoundInsert, before: QueryRun | None, unknown: bool) -> str | None:
     """Return what is said of a query that begins anew and appends to its own rows; None of any other.
 
     Without a run before, rows of a table that no query of the catalog writes may be those of another catalog's query.
     """
-    appends = insert.mode == APPEND and not insert.overwrite
     begins = unknown if before is None else before.finished
-    if not (appends and begins and connector_of(insert.table).keeps_rows(insert.table)):
+    if not (begins and _appends(insert)):
         return None
     table, found = insert.table.name.name, _rows_found(insert.table)
     if before is not None and found is not False:
@@ -161,7 +177,7 @@ def renamed(
         records: of the queries that the catalog knows.
         among: the names of the queries of its job.
     """
-    if insert.mode != APPEND or insert.overwrite or not connector_of(insert.table).keeps_rows(insert.table):
+    if not _appends(insert):
         return None
     table = insert.table.name
     for record in records:
@@ -180,6 +196,12 @@ def tell_renamed(texts: Iterable[str | None]) -> tuple[str, ...]:
     for text in told:
         warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
     return told
+
+
+def _appends(insert: BoundInsert) -> bool:
+    """Whether rows come on top of those that are there."""
+    appends = insert.mode == APPEND and not insert.overwrite
+    return appends and connector_of(insert.table).keeps_rows(insert.table)
 
 
 _CURES = "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from sqlext import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Starting, plan_runs
 from sqlext.jobs.runs import QueryRun
+from sqlext.session.notices import RepeatedRowsNotice
 from tests.workspace import COUNTS, WINDOWED, Workspace
 
 EVENTS = """
@@ -270,6 +272,16 @@ def test_checkpoint_elsewhere(workspace: Workspace) -> None:
     assert checkpoint_of(workspace).is_relative_to(elsewhere)
     workspace.session().sql("DROP QUERY `sql.counts`")
     assert list(elsewhere.iterdir()) == []
+
+
+def test_its_checkpoint_lies_elsewhere(begun: Workspace) -> None:
+    """It begins anew there, and says that rows come a second time."""
+    before = checkpoint_of(begun)
+    with pytest.warns(RepeatedRowsNotice, match=f"begins anew, since its checkpoint lies at `{before}`"):
+        begun.run(*SCRIPT, checkpoint=str(begun.folder / "ck"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedRowsNotice)
+        begun.run(*SCRIPT, checkpoint=str(begun.folder / "ck"))
 
 
 @pytest.mark.parametrize("partitions", ["1", "5"])
