@@ -578,20 +578,21 @@ class Session:
         found = check_file(script, variables, state=self._state, lookup=lookup)
         return found if warnings else [e for e in found if e.severity == "error"]
 
-    def doctor(self, *, start: bool = False) -> Diagnosis:
+    def doctor(self, *, start: bool = False, checkpoint: PathOrText | None = None) -> Diagnosis:
         """Return what is here and what is missing: a table, line by line, each with what to do.
 
         A Spark session that is there is asked too, and its workers run a task of a second.
 
         Args:
             start: whether a local Spark is started where no session is there.
+            checkpoint: where ``run(checkpoint=...)`` will put checkpoints; None for the catalog's folder.
         """
         from sqlext.session.doctor.examination import Examination
 
         asked = start or self._given is not None or self._own is not None
         ask = (lambda: self.spark) if asked else None
         stores = self._state.stores
-        return Examination(self.folder, spark=ask, local=self._given is None, stores=stores).diagnosis()
+        return Examination(self.folder, checkpoint, spark=ask, local=self._given is None, stores=stores).diagnosis()
 
     def interrupt(self) -> None:
         """End the statement that another thread runs in this session; queries in the background go on."""

@@ -7,6 +7,7 @@ kernel frees what a process held when it dies.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -16,12 +17,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sqlext.errors import SqlExtError
 from sqlext.stores.base import KeptBytes, checked_key
 
 #: A file whose name begins so is no key: it is being written, or it is a checksum of Hadoop's. Spark reads none.
 _HIDDEN = "."
 #: How often a folder that is removed meanwhile is made again, each time within microseconds of its removal.
 _TRIES = 1_000
+#: What file systems answer that know no hard links or no locks: mounted object stores, volumes of Databricks.
+_UNKNOWN = frozenset((errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK, errno.EXDEV))
 
 
 class FolderStore:
@@ -29,6 +33,9 @@ class FolderStore:
 
     Args:
         folder: where they lie. It is made with the first file, and stays.
+
+    Raises:
+        SqlExtError: CAT-035 by every method that writes, where the file system knows no hard links or no locks.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -118,7 +125,7 @@ class FolderStore:
         path = self._path(key)
         while (descriptor := _opened(path)) is not None:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                _lock(descriptor, path)
                 # Whoever held it before may have taken the name from it.
                 if is_file_at(descriptor, path):
                     yield path
@@ -169,7 +176,29 @@ def _linked(new: Path, path: Path) -> bool:
         os.link(new, path)
     except FileExistsError:
         return False
+    except OSError as error:
+        if error.errno in _UNKNOWN:
+            raise _unable(path.parent, "hard links") from error
+        raise
     return True
+
+
+def _unable(folder: Path, what: str) -> SqlExtError:
+    """Return the refusal of a file system by which nobody can tell who was first."""
+    return SqlExtError(
+        "CAT-035",
+        f"the file system of `{folder}` knows no {what}: two drivers could not tell which of them has a place there",
+        hint="a folder of a local disk or of NFS, or the URL of an object store; `sqlext doctor` tries it",
+    )
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno in _UNKNOWN:
+            raise _unable(path.parent, "locks") from error
+        raise
 
 
 def _opened(path: Path) -> int | None:

@@ -67,6 +67,26 @@ def test_an_endless_query_catches_up(spark: SparkSession, tmp_path: Path, monkey
     assert rows() == [1, 2]
 
 
+def test_a_query_that_began_without_an_end_goes_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that began on a cluster, and is scheduled on serverless compute later."""
+    minutes(tmp_path, "a.csv", 0, 2)
+    script = TABLES.format(tmp_path) + f"INSERT INTO counted {WINDOWS};"
+    session = sqlext.connect(spark, tmp_path / "catalog")
+    began = session.run(script)[-1].query
+    assert began is not None
+    began.process_available()
+    session.stop()
+    monkeypatch.setattr(api, "platform_rules", lambda _: PlatformRules("This platform", endless=False))
+    minutes(tmp_path, "b.csv", 2, 4)
+    with pytest.warns(CatchUpNotice):
+        done = sqlext.connect(spark, tmp_path / "catalog").run(script)[-1].query
+    assert done is not None
+    done.await_termination()
+    assert sorted(row.n for row in spark.read.json(f"{tmp_path}/out").collect()) == [1, 2]
+
+
 def test_an_endless_select_shows_what_is_there(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import traceback
 import uuid
 from collections.abc import Callable
@@ -361,3 +364,22 @@ def test_an_endpoint_that_is_no_url(endpoint: str) -> None:
     with pytest.raises(SqlExtError) as refused:
         open_store(f"s3://{BUCKET}/x", {"fs.s3a.endpoint": endpoint})
     assert (refused.value.code, endpoint in refused.value.message) == ("RUN-015", True)
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS])
+@pytest.mark.parametrize("lacks", ["hard links", "locks"])
+def test_a_file_system_that_knows_no_such_thing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str, number: int
+) -> None:
+    """As volumes and mounted buckets answer: nobody could tell there who was first."""
+    store = FolderStore(tmp_path)
+    stamp = store.create("lease/1.json", b"one")
+
+    def unable(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", unable) if lacks == "hard links" else monkeypatch.setattr(fcntl, "flock", unable)
+    with pytest.raises(SqlExtError, match=f"knows no {lacks}") as refused:
+        store.create("lease/2.json", b"two") if lacks == "hard links" else store.replace("lease/1.json", b"two", stamp)
+    assert refused.value.code == "CAT-035"
+    assert [file.name for file in (tmp_path / "lease").iterdir()] == ["1.json"]
