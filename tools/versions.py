@@ -115,7 +115,11 @@ def main() -> int:
     counts: dict[str, dict[str, Count]] = {}
     for python in arguments.pythons:
         who = subprocess.run([python, "-c", _WHO], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()  # noqa: S603
-        counts[who] = {kind: run(python, [*tests, *more]) for kind, tests in chosen.items()}
+        counts[who] = {}
+        for kind, tests in chosen.items():
+            counts[who][kind] = run(python, [*tests, *more])
+            # All comes again at the end; who ends it before knows what there was.
+            print(f"{who}: {kind}: {counts[who][kind]}", flush=True)
     for who, kinds in counts.items():
         print(who)
         for kind, count in kinds.items():

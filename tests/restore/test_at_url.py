@@ -12,6 +12,7 @@ import sqlext
 from sqlext import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.stores.location import Location
+from sqlext.stores.opening import remove_all
 from tests.s3_server import BUCKET, SECRET, S3Server
 from tests.s3_spark import s3a_session
 from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
@@ -113,7 +114,7 @@ def test_removed(begun: Queries, what: str) -> None:
     if what:
         begun.home().store.remove(what)
     else:
-        begun.location.store.remove("")
+        remove_all(begun.url, begun.settings)
     assert begun.code() == ("RUN-023" if what else "RUN-024")
     begun.run("DROP QUERY `sql.counts`;")
     begun.run()
