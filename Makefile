@@ -20,7 +20,7 @@ PAIR_41 := pyspark==4.1.1 delta-spark==4.3.1
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
 PROCESSES ?= 2
 # The first Python that is new enough and can make virtual environments (Debian splits that off).
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
 .PHONY: help demo test test-versions test-oldest unit lint format bench measure kafka docs ui jupyterlab vscode lock check setup spark clean

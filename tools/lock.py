@@ -1,6 +1,6 @@
 """Write constraints.txt: the exact versions that pip chooses, for each Python it is run with.
 
-    python tools/lock.py python3.10 python3.11 python3.12 python3.13
+    python tools/lock.py python3.10 python3.11 python3.12 python3.13 python3.14
 
 constraints-dbt.txt is the same for dbt's own environment.
 
