@@ -42,6 +42,7 @@ from sqlext.policy import require_rows
 from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.script.begun import readers
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
 from sqlext.session.drafts import Draft, Drafts, RunOptions, fed
@@ -80,6 +81,7 @@ from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, source_settings, spark_settings
 from sqlext.spark.tables import spark_columns
+from sqlext.spark.workers.needs import STORES
 from sqlext.spark.workers.ready import require_folder, require_python
 from sqlext.stores.opening import remove_all
 from sqlext_catalog.model import ObjectName, Table
@@ -463,7 +465,9 @@ class SparkHandler:
 
     def _require_workers(self, script: SparkScript, home: QueryHome | None) -> None:
         if script.runs_python:
-            require_python(self.spark_session)
+            # Where a reader of ours has been lies with the query, and Spark asks the reader in a Python of the workers.
+            by_url = home is not None and home.location.path is None and readers(script)
+            require_python(self.spark_session, *((STORES,) if by_url else ()))
         own = home.location.path if home is not None else None
         if own is not None:  # a URL is one place for all
             catalog = self.folder

@@ -47,7 +47,7 @@ def running(
     yield _delta(spark)
     yield _avro(spark)
     yield from _file_systems(spark, urls)
-    yield from workers(spark, folders)
+    yield from workers(spark, folders, by_url=bool(urls))
 
 
 def platform(rules: PlatformRules) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from sqlext.errors import SqlExtError
 from sqlext.session.doctor.findings import Finding, refusal, refused
 from sqlext.spark.sessions import on_this_machine
 from sqlext.spark.workers.look import WorkerReport
-from sqlext.spark.workers.needs import check, has_ours, missing_in
+from sqlext.spark.workers.needs import STORES, check, has_ours, missing_in
 from sqlext.spark.workers.places import in_this_python
 from sqlext.spark.workers.ready import asked, require_folder
 
@@ -21,16 +21,17 @@ _AREA = "workers"
 _CODE = "our code"
 
 
-def workers(spark: SparkSession, folders: Mapping[str, Path]) -> Iterator[Finding]:
+def workers(spark: SparkSession, folders: Mapping[str, Path], *, by_url: bool = False) -> Iterator[Finding]:
     """Yield what workers have, what they lack host by host, and whether they see folders that are there.
 
     Hosts without a free core at that moment are not asked.
 
     Args:
         folders: where queries keep their state, by what each is called.
+        by_url: whether they keep it at a URL.
     """
     try:
-        reports = asked(spark)
+        reports = asked(spark, more=(STORES,) if by_url else ())
     except SqlExtError as failed:  # whatever keeps Python from running there
         yield refused(_AREA, "Python", failed, needed=True)
         return
@@ -38,6 +39,8 @@ def workers(spark: SparkSession, folders: Mapping[str, Path]) -> Iterator[Findin
         yield Finding(_AREA, _CODE, "ok", _able(spark, good))
     if lacking := refusal(lambda: check(reports)):
         yield refused(_AREA, _CODE, lacking)
+    if by_url and not in_this_python(spark) and (lacking := refusal(lambda: check(reports, (STORES,)))):
+        yield refused(_AREA, "checkpoints at a URL", lacking)
     if not on_this_machine(spark):
         yield from (_sees(spark, name, folder) for name, folder in folders.items())
 

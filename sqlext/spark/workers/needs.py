@@ -44,16 +44,21 @@ NEEDS = (
     Need("pyarrow", "pyarrow", "18"),
     Need("google.protobuf", "protobuf", "6"),
 )
+#: What a reader of ours keeps its place by where that is a URL: Spark asks it in a Python of the workers.
+STORES = Need("obstore", "obstore", "0.8")
 ASKED = (OURS, *((need.module, need.package) for need in NEEDS))
 
 
-def check(reports: Sequence[WorkerReport]) -> None:
+def check(reports: Sequence[WorkerReport], needs: Sequence[Need] | None = None) -> None:
     """Refuse workers that lack a package, or have one that is too old.
+
+    Args:
+        needs: what they must have, None for what all our code needs.
 
     Raises:
         SqlExtError: ENV-015, with each host that lacks something.
     """
-    lacking = {report: missing for report in reports if (missing := missing_in(report))}
+    lacking = {report: missing for report in reports if (missing := missing_in(report, needs))}
     if not lacking:
         return
     said = "; ".join(f"{', '.join(_said(need, r) for need in missing)} on {r.host}" for r, missing in lacking.items())
@@ -72,9 +77,9 @@ def has_ours(reports: Sequence[WorkerReport]) -> bool:
     return all(report.version(OURS[1]) == own for report in reports)
 
 
-def missing_in(report: WorkerReport) -> list[Need]:
-    """Return what a worker lacks, or has in a version that is too old."""
-    return [need for need in NEEDS if not need.is_met(report.version(need.package))]
+def missing_in(report: WorkerReport, needs: Sequence[Need] | None = None) -> list[Need]:
+    """Return what a worker lacks, or has in a version that is too old; of what ``check`` takes."""
+    return [need for need in (NEEDS if needs is None else needs) if not need.is_met(report.version(need.package))]
 
 
 def _said(need: Need, report: WorkerReport) -> str:

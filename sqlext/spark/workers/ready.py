@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from sqlext.spark.sessions import file_name, is_connect, on_this_machine
 from sqlext.spark.workers.archive import archive
 from sqlext.spark.workers.folders import count_seen, existing, signs
 from sqlext.spark.workers.look import WorkerReport, hosts, reports
-from sqlext.spark.workers.needs import ASKED, OURS, check, has_ours
+from sqlext.spark.workers.needs import ASKED, OURS, Need, check, has_ours
 from sqlext.spark.workers.places import in_this_python
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class _Known:
     """What has been found out about the workers of a Spark."""
 
     python: bool = False
+    packages: set[str] = field(default_factory=set)
     folders: set[Path] = field(default_factory=set)
     targets: set[Path] = field(default_factory=set)
 
@@ -40,8 +42,11 @@ _KNOWN: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
 _LOCK = threading.Lock()
 
 
-def require_python(spark: SparkSession) -> None:
+def require_python(spark: SparkSession, *more: Need) -> None:
     """Let the Python of workers have our code. It has it where workers run this process's own Python.
+
+    Args:
+        more: what else workers must have for a query.
 
     Raises:
         SqlExtError: ENV-015 where packages are missing, ENV-016 for a Python that is another version or does not start,
@@ -54,6 +59,10 @@ def require_python(spark: SparkSession) -> None:
         if not known.python:
             _prepare(spark)
             known.python = True
+        wanted = [need for need in more if need.package not in known.packages]
+        if wanted:
+            check(asked(spark, more=wanted), wanted)
+            known.packages.update(need.package for need in wanted)
 
 
 def require_folder(spark: SparkSession, folder: Path) -> None:
@@ -109,15 +118,18 @@ def _prepare(spark: SparkSession) -> None:
         )
 
 
-def asked(spark: SparkSession, file: Path | None = None) -> list[WorkerReport]:
+def asked(spark: SparkSession, file: Path | None = None, more: Sequence[Need] = ()) -> list[WorkerReport]:
     """Return what workers say of their packages, and whether they see a file.
+
+    Args:
+        more: packages beside those that all our code needs.
 
     Raises:
         SqlExtError: ENV-016 for a Python that is another version or does not start.
     """
     try:
         with quiet():
-            return reports(spark, ASKED, file)
+            return reports(spark, (*ASKED, *((need.module, need.package) for need in more)), file)
     except Exception as error:
         raise _named(spark, run_error(error, None)) from error
 

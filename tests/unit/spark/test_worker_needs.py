@@ -10,7 +10,7 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext.spark.workers.look import WorkerReport
-from sqlext.spark.workers.needs import NEEDS, Need, check, has_ours
+from sqlext.spark.workers.needs import NEEDS, STORES, Need, check, has_ours
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 ALL = {"numpy": "2.1.0", "pandas": "2.2.3", "pyarrow": "18.0.0", "protobuf": "6.30.0"}
@@ -27,6 +27,14 @@ def test_workers_that_have_all() -> None:
     check([report("one", numpy="")])  # in an archive: of no version that is known
 
 
+def test_what_a_query_needs_besides() -> None:
+    check([report("one", obstore="0.8.0")], [STORES])
+    with pytest.raises(SqlExtError) as raised:
+        check([report("one", obstore="0.9"), report("two", "pandas")], [STORES])
+    assert (raised.value.code, raised.value.message.endswith("no obstore on two")) == ("ENV-015", True)
+    assert "pip install 'obstore>=0.8' into" in (raised.value.hint or "")
+
+
 def test_each_host_is_named() -> None:
     with pytest.raises(SqlExtError) as raised:
         check([report("one"), report("two", "pandas", "pyarrow"), report("three", pyarrow="17.0.0")])
@@ -41,8 +49,8 @@ def test_versions_are_numbers(found: str, met: bool) -> None:
 
 
 def test_least_versions_are_those_of_the_package() -> None:
-    declared = dict(re.findall(r'"(pandas|pyarrow|protobuf)>=([\d.]+)', PROJECT.read_text(encoding="utf-8")))
-    assert declared == {need.package: need.least for need in NEEDS if need.least != "0"}
+    declared = dict(re.findall(r'"(pandas|pyarrow|protobuf|obstore)>=([\d.]+)', PROJECT.read_text(encoding="utf-8")))
+    assert declared == {need.package: need.least for need in (*NEEDS, STORES) if need.least != "0"}
 
 
 def test_ours_is_of_this_version() -> None:
