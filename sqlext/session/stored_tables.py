@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
@@ -11,12 +12,16 @@ from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
 from sqlext_catalog.model import Table, View
 
+#: What a MERGE does to rows that are there; one that only inserts is no change.
+_MERGED = re.compile(r"\bTHEN\s+(UPDATE|DELETE)\b", re.IGNORECASE)
+
 
 def on_stored_tables(statement: SparkStatement, env: Environment) -> SparkStatement:
     """Return a statement in which tables of ours are named as Spark knows them.
 
     Raises:
-        SqlExtError: CAT-040 for a table of ours that Spark cannot reach, or a statement that it has not for such ones.
+        SqlExtError: CAT-040 for a table of ours that Spark cannot reach, or a statement that it has not for such ones;
+            CAT-044 for a change of rows in a table that only grows.
     """
     ours = [(t, found) for t in statement.tables if (found := _lookup(t, env)) is not None]
     if not ours:
@@ -46,5 +51,23 @@ def _stored_name(statement: SparkStatement, named: NamedTable, relation: Table |
         verb = statement.span.text.split()[0].upper()
         message = f"{verb} is a statement of Spark's, and Spark does not know `{'.'.join(named.name)}` of this catalog"
         raise SqlExtError("CAT-040", message, span=named.span, hint=_hint(stored))
+    if _takes_rows_away(statement, named) and _appends_only(relation):
+        message = f"`{'.'.join(named.name)}` takes no rows away: its option 'delta.appendOnly' is 'true'"
+        hint = "leave the option out where the table is created"
+        raise SqlExtError("CAT-044", message, span=named.span, hint=hint)
     # The statement's other words may name it, as in `WHERE t.a = 1`.
     return f"{stored} AS {identifier(named.name[-1])}" if named.takes_alias else stored
+
+
+def _takes_rows_away(statement: SparkStatement, named: NamedTable) -> bool:
+    """Whether a statement changes or deletes rows of the table that it names first."""
+    words = statement.span.text.upper().split()
+    if named is not statement.tables[0]:
+        return False
+    return words[0] in ("DELETE", "UPDATE", "TRUNCATE") or (
+        words[0] == "MERGE" and _MERGED.search(statement.span.text) is not None
+    )
+
+
+def _appends_only(relation: Table | View) -> bool:
+    return isinstance(relation, Table) and (relation.option("delta.appendOnly") or "").lower() == "true"

@@ -15,6 +15,9 @@ from sqlext.session.offline.dry_run import DryRun
 TABLES = """CREATE TABLE orders (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');
 CREATE TABLE stored (a INT, b STRING) WITH ('connector' = 'delta', 'path' = '/data/stored');
 """
+#: A table that takes no rows away, on the same line: positions are those of the third.
+GROWS = "CREATE TABLE grows (a INT) WITH ('connector' = 'delta', 'path' = '/data/g', 'delta.appendOnly' = 'true');"
+TABLES = f"{GROWS} {TABLES}"
 
 #: Each with the code of its refusal and the column of the word at fault.
 BROKEN = [
@@ -73,6 +76,10 @@ BROKEN = [
     ("UPDATE s SET a =", "PARSE-002", 17),
     ("UPDATE s SET a = 1,", "PARSE-002", 20),
     ("UPDATE orders SET a = 1", "CAT-040", 8),
+    ("UPDATE grows SET a = 1", "CAT-044", 8),
+    ("DELETE FROM grows", "CAT-044", 13),
+    ("TRUNCATE TABLE grows", "CAT-044", 16),
+    ("MERGE INTO grows USING stored ON grows.a = stored.a WHEN MATCHED THEN DELETE", "CAT-044", 12),
     ("UPDATE s SET a = 1 WHRE b = 2", "PARSE-002", 20),
     ("MERGE INTO s USING u", "PARSE-002", 21),
     ("MERGE INTO s USING u ON", "PARSE-002", 24),
@@ -324,6 +331,11 @@ def test_there_are_many() -> None:
             "MERGE INTO delta.`/data/stored` AS `stored` USING delta.`/data/stored` s ON TRUE WHEN MATCHED THEN DELETE",
         ),
         ("/* all */ OPTIMIZE stored -- of it", "OPTIMIZE delta.`/data/stored`"),
+        # It only adds rows.
+        (
+            "MERGE INTO grows USING stored s ON TRUE WHEN NOT MATCHED THEN INSERT *",
+            "MERGE INTO delta.`/data/g` AS grows USING delta.`/data/stored` s ON TRUE WHEN NOT MATCHED THEN INSERT *",
+        ),
         ("TRUNCATE TABLE stored", "TRUNCATE TABLE delta.`/data/stored`"),
         ("SHOW PARTITIONS stored", "SHOW PARTITIONS delta.`/data/stored`"),
         ("DESCRIBE HISTORY stored LIMIT 1", "DESCRIBE HISTORY delta.`/data/stored` LIMIT 1"),
