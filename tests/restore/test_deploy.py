@@ -88,6 +88,23 @@ def test_windows(workspace: Workspace, source: str) -> None:
 
 
 @pytest.mark.costly
+def test_windows_that_the_old_version_has_not_closed(workspace: Workspace) -> None:
+    """It was killed behind the rows, before the micro-batch that closes windows: the new one leaves them open, too."""
+    head = HEAD.format("spark") + SINK
+    old, new = head + WINDOWS.format("COUNT(*)"), head + WINDOWS.format("COUNT(v)")
+    workspace.put("0.csv", "a,1,1")
+    workspace.run(old)
+    workspace.put("1.csv", "a,2,2", "b,3,12", "b,4,13")
+    workspace.killed(old, "before-commit:2")
+    assert workspace.delta() == []
+    found = deploy(workspace, new)
+    assert "0 rows before, 0 now: the same" in str(found)
+    workspace.put("2.csv", "b,5,24")
+    workspace.run(new)
+    assert workspace.delta() == [("a", "2"), ("b", "2")]
+
+
+@pytest.mark.costly
 def test_it_is_broken_off_and_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     head = HEAD.format("spark") + KEYED
     old, new = head + TOTALS.format(""), head + TOTALS.format("WHERE v > 1")
@@ -219,6 +236,37 @@ def test_other_columns_of_a_materialized_view(workspace: Workspace) -> None:
     workspace.run(resume)
     assert rows() == [("a", 8, 1), ("b", 6, 1)]
     workspace.run(old)
+
+
+@pytest.mark.costly
+def test_other_columns_of_a_named_table(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is broken off between the rows and its end; then the same rows are no other commit."""
+    name = f"default.deployed_{workspace.folder.name}"
+    sink = f"CREATE OR REPLACE TABLE counts (k STRING{{}}) WITH ('connector' = 'delta', 'table-name' = '{name}');"
+    old, new = (
+        HEAD.format("spark") + sink.format(columns) + f"INSERT INTO counts SELECT k{query} FROM events;"
+        for columns, query in ((", v INT, w INT", ", v, v"), (", v BIGINT, x STRING", ", CAST(v AS BIGINT), 'new'"))
+    )
+
+    def rows() -> list[tuple[object, ...]]:
+        return sorted(tuple(row) for row in workspace.spark.newSession().table(name).collect())
+
+    workspace.put("1.csv", "a,1,1", "b,2,2")
+    workspace.run(old)
+    with monkeypatch.context() as broken:
+        broken.setattr(NewVersions, "change", _dies_before("current"))
+        with pytest.raises(KeyboardInterrupt):
+            deploy(workspace, new)
+    assert rows() == [("a", 1, "new"), ("b", 2, "new")]
+    made = workspace.spark.sql(f"DESCRIBE HISTORY {name}").count()
+    (found,) = deploy(workspace, new).queries
+    assert (found.outcome, workspace.spark.sql(f"DESCRIBE HISTORY {name}").count()) == ("switched", made)
+    workspace.put("2.csv", "c,3,3")
+    workspace.run(new)
+    assert rows() == [("a", 1, "new"), ("b", 2, "new"), ("c", 3, "new")]
+    workspace.session().roll_back(old, workspace.variables)
+    workspace.run(old)
+    assert rows() == [("a", 1, 1), ("b", 2, 2), ("c", 3, 3)]
 
 
 #: How a table is keyed; of each the query, and how many rows differ.
