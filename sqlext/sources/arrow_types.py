@@ -35,15 +35,33 @@ def arrow_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType |
 
 
 def json_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType | None:
-    """Return the same of a column in JSON: rows in rows too, but none with instants; no decimals and no dates."""
+    """Return the same of a column in JSON: rows in rows too, but none with instants or dates."""
     if declared.root != "ROW":
-        return None if declared.root in ("DECIMAL", "DATE") else arrow_type(declared, instant=instant)
+        return arrow_type(declared, instant=instant)
     fields = {f.name: json_type(f.type) for f in declared.fields}
-    if len(fields) < len(declared.fields) or not fields or any(t is None or t == INSTANT for t in fields.values()):
+    if len(fields) < len(declared.fields) or not fields or any(t in _NOT_IN_ROWS for t in fields.values()):
         return None
     return pa.struct(list(fields.items()))
 
 
+def require_digits(values: pa.Array) -> None:
+    """Check the digits of DECIMALs, also in rows: Arrow's parsers of csv and JSON do not count those before the point.
+
+    Raises:
+        ArrowInvalid: for a value with more digits than its type.
+    """
+    if _has_decimals(values.type):
+        values.validate(full=True)
+
+
+def _has_decimals(of: pa.DataType) -> bool:
+    if pa.types.is_struct(of):
+        return any(_has_decimals(field.type) for field in of)
+    return bool(pa.types.is_decimal(of))
+
+
+#: What has no form of its own in a row of JSON.
+_NOT_IN_ROWS = (None, INSTANT, pa.date32())
 _TYPES = {
     "BOOLEAN": pa.bool_(),
     "TINYINT": pa.int8(),

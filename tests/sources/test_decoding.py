@@ -33,7 +33,10 @@ TEXTS: dict[str, tuple[LogicalType, list[str]]] = {
     "long": (BIGINT, ["9223372036854775807", "-9223372036854775808", "9223372036854775808", "0X2"]),
     "doubles": (DOUBLE, "1.5;-0.0;1e308;1e309;NaN;inf;-Infinity;+Inf;1d; 2.5 ;1e-320;.".split(";")),
     "floats": (FLOAT, ["0.1", "16777217", "3.5e38", "nan"]),
-    "decimals": (decimal(6, 2), "1.25;1.255;1.245;-1.255;9999.99;9999.995;1e2; 3 ;abc;.5;5.".split(";")),
+    "decimals": (
+        decimal(6, 2),
+        "1.25;1.255;1.245;-1.255;9999.99;9999.995;12345;-10000.0;1e2; 3 ;abc;.5;5.;1e400;1e-400".split(";"),
+    ),
     "dates": (DATE, ["2024-02-29", "2023-02-29", "2024-2-3", "2024", "2024-05", "1969-12-31", "2024-01-01 10:00", "x"]),
     "booleans": (BOOLEAN, ["true", "TRUE", " true ", "1", "false", "", "yes"]),
     "wall clocks": (
@@ -76,6 +79,39 @@ def test_csv_texts_alone(spark: SparkSession, tmp_path: Path) -> None:
         (folder / "a.csv").write_text(f"1,{text}\n", encoding="utf-8")
         table = table_of(folder, "csv", {"id": INT, "v": of})
         assert by_arrow(table, tmp_path / f"log-{number}") == by_spark(session, table), (of, text)
+
+
+#: Values of JSON, each of them alone in a file.
+_JSON_VALUES: dict[LogicalType, list[str]] = {
+    decimal(6, 2): (
+        '1.25;1.255;-1.245;9999.99;9999.995;1e2;1E+2;-0;1e400;1e-400;"1.25";"1,234.5";"+5";" 5";"";"abc";true;NaN;'
+        '"1e2";".5";"5.";[1];{};null;12345;123456;"-12345";1.2500;"1.2500"'
+    ).split(";"),
+    decimal(38, 18): ["12345678901234567890.123456789012345678", "0.1234567890123456785", "1e19", "1e20"],
+    decimal(3, 3): ["0.999", "0.9994", "0.9995", "1"],
+    DATE: '"2024-02-29";"2023-02-29";"2024-2-3";"2024";" 2024-01-01 ";"2024-01-01T10:00";"123";"-1";5;"x";""'.split(
+        ";"
+    ),
+}
+
+
+@pytest.mark.parametrize("of", _JSON_VALUES, ids=str)
+def test_json_values_alone(spark: SparkSession, tmp_path: Path, of: LogicalType) -> None:
+    """Alone, which Arrow's parser reads, and among lines of one layout, and of another one that no parser reads."""
+    from sqlext.spark.settings_scope import query_settings
+
+    session = spark.newSession()
+    for key, value in query_settings("UTC", ()).items():
+        session.conf.set(key, value)
+    for number, text in enumerate(_JSON_VALUES[of]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        line = f'{{"id":1,"v":{text}}}'
+        (folder / "a.json").write_text(f"{line}\n{line}\n", encoding="utf-8")
+        (folder / "b.json").write_text(f'{{"v": {text}, "id": 2, "x": [1]}}\n', encoding="utf-8")
+        (folder / "c.json").write_text(f'{{"v": {text}, "id": 2, "v": {text}}}\n', encoding="utf-8")
+        table = table_of(folder, "json", {"id": INT, "v": of})
+        assert by_arrow(table, tmp_path / f"log-{number}") == by_spark(session, table), text
 
 
 _LINES = [

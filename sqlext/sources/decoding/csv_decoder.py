@@ -18,7 +18,7 @@ from pyarrow import csv
 
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
-from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.arrow_types import ArrowField, require_digits
 from sqlext.sources.decoding.line_blocks import LINE_END, blocks, can_cut, first_failing, line_place
 from sqlext.sources.decoding.malformed import BAD_ROW, at_line
 from sqlext.sources.decoding.spark_casts import cast_texts
@@ -118,6 +118,7 @@ class CsvDecoder:
         made = {}
         for column in self.read_columns:
             values = table.column(column.name).combine_chunks()
+            require_digits(values)
             # Arrow and Spark spell infinity and NaN differently: Spark's rules decide.
             if pa.types.is_floating(column.type) and not _all_finite(values):
                 raise pa.ArrowInvalid("not a finite number")

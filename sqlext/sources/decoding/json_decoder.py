@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from sqlext.connectors.splits import Passes
-from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.arrow_types import ArrowField, require_digits
 from sqlext.sources.decoding.json_layout import LayoutReader
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, parsed
 from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, LINE_END, blocks, can_cut, line_place
@@ -54,12 +54,11 @@ class JsonBlocks:
         for zoned in (self._zoned, not self._zoned) if self._has_instants else (self._zoned,):
             try:
                 table = arrow_json.read_json(pa.py_buffer(block), _READING, self._parsing(zoned))
+                read = {c.name: _as(table.column(c.name).combine_chunks(), c.type) for c in self._columns}
             except pa.ArrowInvalid:
                 continue
             self._zoned = zoned
-            if not _is_row_a_line(block, table.num_rows):
-                return None
-            return pa.record_batch({c.name: _as(table.column(c.name).combine_chunks(), c.type) for c in self._columns})
+            return pa.record_batch(read) if _is_row_a_line(block, table.num_rows) else None
         return None
 
     def _parsing(self, zoned: bool) -> arrow_json.ParseOptions:
@@ -112,11 +111,17 @@ _READING = arrow_json.ReadOptions(use_threads=False, block_size=4 * BLOCK_BYTES)
 
 
 def _read_as(of: pa.DataType, zoned: bool) -> pa.DataType:
+    """Return the type as which Arrow reads a column: to it a DATE of JSON would be a number of days."""
+    if pa.types.is_date32(of):
+        return pa.string()
     return pa.timestamp("us") if pa.types.is_timestamp(of) and of.tz and not zoned else of
 
 
 def _as(values: pa.Array, of: pa.DataType) -> pa.Array:
-    return values if values.type == of else values.view(of)
+    if values.type == of:
+        require_digits(values)
+        return values
+    return values.cast(of) if pa.types.is_date32(of) else values.view(of)
 
 
 def _is_row_a_line(block: bytes, rows: int) -> bool:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from sqlext.sources.arrow_types import ArrowField
-from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_instant, to_wall_clock
+from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_decimal, to_instant, to_wall_clock
 
 _MICROS = 1_000_000
+_EPOCH = date(1970, 1, 1)
+#: A year has four digits at least.
+_DAYS = re.compile(r"[+-]?[0-9]{1,3}")
 #: Texts that Spark's JacksonParser takes for a FLOAT or a DOUBLE.
 _SPECIAL = {"NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf"}
 _SPECIAL["-INF"] = "-inf"
@@ -94,8 +99,10 @@ def _converter(of: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: parse(_is(_Number, value))
     if pa.types.is_floating(of):
         return _float
+    if pa.types.is_decimal(of):
+        return lambda value: to_decimal(_decimal_text(value), of.precision, of.scale)
     if pa.types.is_date32(of):
-        return lambda value: to_date(_quoted(value))
+        return lambda value: _date(_quoted(value))
     if not of.tz:
         return lambda value: to_wall_clock(_quoted(value))
     # A bare number is seconds since 1970, as in Spark's JacksonParser.
@@ -130,6 +137,26 @@ def _float(value: Any) -> float:
     if not isinstance(value, _Number) and value not in _SPECIAL:
         raise ValueError(f"{value} is no number")
     return float(_SPECIAL.get(value, value))
+
+
+def _decimal_text(value: Any) -> str:
+    """Return the text of a DECIMAL: in quotes commas between digits are left out, and blanks are not."""
+    if isinstance(value, _Number):
+        return value
+    plain = _is(str, value).replace(",", "")
+    if plain.strip(_BLANK) != plain:
+        raise ValueError(f"{value} is no number")
+    return plain
+
+
+def _date(text: str) -> date:
+    """Return a DATE. A number that is no year is days since 1970, as Spark 1.5 wrote them and Spark still reads."""
+    try:
+        return to_date(text)
+    except ValueError:
+        if not _DAYS.fullmatch(text):
+            raise
+        return _EPOCH + timedelta(days=int(text))
 
 
 def _quoted(value: Any) -> str:

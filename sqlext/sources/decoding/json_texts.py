@@ -17,6 +17,8 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 _MINUS, _ZERO, _NINE, _LETTERS = b"-09a"
 _POINT_AND_EXPONENT = r"\.[eE]"
 _TRUTH, _NULL = pa.array(["true", "false"]), b"null"
+#: What holds each DECIMAL with as many digits again behind the point.
+_WIDE = pa.decimal256(76, 38)
 _WORDS = pa.array(["true", "false", "null"])
 
 
@@ -76,10 +78,10 @@ class JsonTexts:
             if not pc.all(pc.is_in(texts, _TRUTH)).as_py():
                 raise Unlike
             return pc.equal(texts, "true")
-        if not pa.types.is_integer(of) and not pa.types.is_floating(of):
+        if not any(is_kind(of) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)):
             raise Unlike
         self._check_numbers(whole=pa.types.is_integer(of))
-        return texts.cast(of)
+        return _decimals(texts, of) if pa.types.is_decimal(of) else texts.cast(of)
 
     def _quoted(self, of: pa.DataType, zoned: bool) -> pa.Array:
         if pa.types.is_string(of):
@@ -88,7 +90,7 @@ class JsonTexts:
             read = pa.timestamp("us") if of.tz and not zoned else of
             values = self.texts().cast(read)
             return values if read == of else values.view(of)
-        if pa.types.is_date32(of):
+        if pa.types.is_date32(of) or pa.types.is_decimal(of):
             return self.texts().cast(of)
         raise Unlike
 
@@ -112,6 +114,14 @@ class JsonTexts:
     def texts(self) -> pa.Array:
         """Return the values as they stand in the block."""
         return texts_at(self.block, self.start, self.end, pa.string())
+
+
+def _decimals(texts: pa.Array, of: pa.DataType) -> pa.Array:
+    """Return numbers as DECIMALs, rounded half up where they have more digits."""
+    try:
+        return texts.cast(of)
+    except pa.ArrowInvalid:
+        return pc.round(texts.cast(_WIDE), ndigits=of.scale, round_mode="half_towards_infinity").cast(of)
 
 
 def _is_digit(bytes_: Bytes) -> Any:

@@ -107,7 +107,10 @@ def to_decimal(text: str, precision: int, scale: int) -> Decimal:
     trimmed = text.strip(_BLANK)
     if not _NUMBER.fullmatch(trimmed):
         raise ValueError(text)
-    value = Decimal(trimmed).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _WIDEST)
+    exact = Decimal(trimmed)
+    if exact and exact.adjusted() >= precision - scale:  # ``quantize`` has a limit of its own
+        raise OverflowError(text)
+    value = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _WIDEST)
     if abs(value) >= Decimal(10) ** (precision - scale):
         raise OverflowError(text)
     return value
