@@ -3,8 +3,8 @@
 -- output: text
 SELECT user_name, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 GROUP BY user_name, window_start, window_end;
-SELECT REVERSE(user_name) AS who, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
-GROUP BY REVERSE(user_name), window_start, window_end;
+SELECT MD5(user_name) AS who, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY MD5(user_name), window_start, window_end;
 
 -- becomes
 path:            stateful (Arrow combines the rows of clicks where it reads them)
@@ -31,17 +31,17 @@ mode:            streaming
 result:          append
 time attributes: none
 watermark:       clicks.ts: largest value - 5000 ms
-Aggregate(by window, REVERSE(user_name); emitted when the watermark passes the window)
+Aggregate(by window, MD5(user_name); emitted when the watermark passes the window)
   AssignWindows(TUMBLE(60000 ms) on ts)
     Scan(default_catalog.default_database.clicks (filesystem, stream))
 
 Sources:
-  clicks: Spark reads it: Arrow is not known to do the same: `REVERSE(user_name)`
+  clicks: Spark reads it: Arrow is not known to do the same: `MD5(user_name)`
 
 Spark SQL:
 SELECT who, n
 FROM (
-  SELECT REVERSE(user_name) AS who, COUNT(*) AS n
+  SELECT MD5(user_name) AS who, COUNT(*) AS n
   FROM (
     SELECT user_name, amount, ts, window(ts, '1 minute') AS __window
     FROM (
@@ -66,5 +66,5 @@ FROM (
       WHERE __seen AND __heartbeat IS NULL
     ) AS clicks
   ) AS __q0
-  GROUP BY __window, REVERSE(user_name)
+  GROUP BY __window, MD5(user_name)
 )

@@ -139,10 +139,10 @@ def test_a_killed_process_is_followed_by_another(tmp_path: Path, variables: dict
 
 def test_explain_says_who_runs_a_query_and_why(tmp_path: Path, variables: dict[str, str]) -> None:
     session = sqlext.connect(catalog=tmp_path / "catalog", settings={"sqlext.engine": "auto"})
-    script = f"{_ORDERS}{_DELTA}{_PER_MINUTE}SELECT reverse(item) FROM orders;"
+    script = f"{_ORDERS}{_DELTA}{_PER_MINUTE}SELECT initcap(item) FROM orders;"
     inserted, selected = session.explain(script, variables=variables)
     assert "Engine:\n  this process: Arrow does all of it, and the input is small" in inserted
-    assert "Engine:\n  Spark: only Spark is known to do this: `REVERSE(item)`" in selected
+    assert "Engine:\n  Spark: only Spark is known to do this: `INITCAP(item)`" in selected
 
 
 def test_what_only_spark_does_is_refused_before_anything_runs(tmp_path: Path, variables: dict[str, str]) -> None:

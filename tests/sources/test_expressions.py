@@ -46,6 +46,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {
         pa.decimal128(10, 2),
         [Decimal("1.25"), Decimal("-0.01"), None, Decimal("99999999.99"), Decimal(0), Decimal(7)],
     ),
+    "dt": (pa.date32(), [0, -1, None, 19_782, -141_428, 47_482]),
     "w": (WALL_CLOCK, [0, -1, None, 1_700_000_000_123_456, -62_167_219_200_000_001, 253_402_300_800_000_000]),
 }
 _TEXTS = [
@@ -159,6 +160,54 @@ _TEXTS = [
     wrapping_product("b", "CAST(9223372036854775807 AS BIGINT)"),
     "timestampadd(MILLISECOND, CAST(i AS BIGINT), TIMESTAMP_NTZ '1970-01-01 00:00:00')",
     *(f"extract({part} FROM {time})" for part in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR") for time in ("ts", "w")),
+    "i % 3",
+    "b % 7",
+    "t % 1000",
+    "abs(i)",
+    "abs(d)",
+    "abs(m)",
+    "-i",
+    "-d",
+    "sqrt(abs(d))",
+    "floor(d * 0.3)",
+    "ceil(d)",
+    "floor(d * CAST(-9000000000000000000.0 AS DOUBLE) * 7)",
+    "m * 2",
+    "m + 0",
+    "m - i",
+    "i * 1.5",
+    "100 * m",
+    "m > 1",
+    "m = i",
+    "m <= CAST(1.255 AS DECIMAL(6, 3))",
+    "b < m",
+    "q IS TRUE",
+    "q IS NOT FALSE",
+    "NOT (i > 0) IS TRUE",
+    *(f"{side}trim(concat('  ', s, ' x '))" for side in ("l", "r")),
+    *(f"trim({side} 'xz' FROM s)" for side in ("BOTH", "LEADING", "TRAILING")),
+    *(f"{function}(s, {count})" for function in ("left", "right", "repeat") for count in (0, 1, 2, 70)),
+    *(f"{side}pad(s, {length}, '€')" for side in ("l", "r") for length in (0, 2, 5)),
+    "substring(s, 2)",
+    "reverse(s)",
+    "locate('y', s)",
+    "instr(s, '€')",
+    "startswith(s, 'x')",
+    "endswith(s, 'z')",
+    "contains(s, '')",
+    "contains(s, 'zx')",
+    *(f"extract({part} FROM dt)" for part in ("YEAR", "QUARTER", "MONTH", "DAY", "WEEK", "DOW", "DOY")),
+    *(f"extract({part} FROM {time})" for part in ("WEEK", "DOW", "DOY", "DAYOFWEEK_ISO") for time in ("ts", "w")),
+    *(f"{field}({time})" for field in ("year", "month", "dayofweek", "weekofyear") for time in ("dt", "ts")),
+    "hour(w)",
+    "minute(ts)",
+    *(f"timestampdiff({unit}, ts, TIMESTAMP '2001-09-09 01:46:40.5Z')" for unit in ("SECOND", "MINUTE", "HOUR", "DAY")),
+    "timestampdiff(DAY, CAST(dt AS TIMESTAMP_NTZ), TIMESTAMP_NTZ '1999-12-31 23:00:00')",
+    *(f"date_trunc('{unit}', ts)" for unit in ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")),
+    "CAST(date_trunc('HOUR', CAST(dt AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ)",
+    *(f"trunc(dt, '{unit}')" for unit in ("WEEK", "MONTH", "QUARTER", "YEAR")),
+    "CAST(dt AS TIMESTAMP)",
+    "CAST(dt AS STRING)",
     "CASE WHEN i IS NULL OR i < 100000000000 THEN i ELSE CAST(raise_error('[RUN-003] no') AS INT) END",
 ]
 
@@ -234,7 +283,7 @@ def test_hashes_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
         assert found.view("int64").tolist() == expected.column(number).to_pylist(), names
 
 
-@pytest.mark.parametrize("text", ["i + 1", "timestamp_millis(b * 1000)", "CAST(b AS INT)"])
+@pytest.mark.parametrize("text", ["i + 1", "timestamp_millis(b * 1000)", "CAST(b AS INT)", "abs(t)", "-t"])
 def test_overflow_fails_as_in_spark(session: SparkSession, rows: pa.Table, text: str) -> None:
     session.createDataFrame(rows).createOrReplaceTempView("t")
     columns = {name: whole(rows.column(name)) for name in rows.column_names}
@@ -246,8 +295,26 @@ def test_overflow_fails_as_in_spark(session: SparkSession, rows: pa.Table, text:
 
 
 _REFUSED = [
-    "i % 2",
-    "reverse(s)",
+    "i % b",
+    "i % 0",
+    "i % -3",
+    "d % 2",
+    "sqrt(i)",
+    "floor(d, 1)",
+    "m * d",
+    "CAST(m AS DECIMAL(38, 2)) * i",
+    "left(s, -1)",
+    "left(s, i)",
+    "lpad(s, 5, 'ab')",
+    "locate('', s)",
+    "locate('x', s, 2)",
+    "contains(s, s)",
+    "trim(BOTH s FROM 'x')",
+    "date_trunc('MICROSECOND', ts)",
+    "timestampdiff(MONTH, ts, ts)",
+    "timestampdiff(DAY, ts, w)",
+    "extract(SECOND FROM ts)",
+    "extract(HOUR FROM dt)",
     "concat(s, 1)",
     "coalesce(i, b)",
     "CAST(d AS STRING)",
@@ -294,6 +361,7 @@ _ZONED = [
     "to_utc_timestamp(timestamp_millis(n), 'Europe/Berlin')",
     "from_utc_timestamp(timestamp_millis(n), 'America/New_York')",
     "CAST(w AS TIMESTAMP) + INTERVAL '3' HOUR",
+    "extract(DOY FROM CAST(w AS TIMESTAMP))",
 ]
 
 
@@ -316,7 +384,16 @@ def test_zones_are_spark_s(spark: SparkSession, zone: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["ts + INTERVAL '1' DAY", "ts > TIMESTAMP '2024-01-01 00:00:00'", "CAST(ts AS STRING)"]
+    "text",
+    [
+        "ts + INTERVAL '1' DAY",
+        "ts > TIMESTAMP '2024-01-01 00:00:00'",
+        "CAST(ts AS STRING)",
+        "date_trunc('HOUR', ts)",
+        "timestampdiff(MINUTE, ts, ts)",
+        "timestampdiff(HOUR, w, w)",
+        "CAST(dt AS TIMESTAMP)",
+    ],
 )
 def test_a_zone_is_spark_s_business(text: str) -> None:
     with pytest.raises(Unsuited):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeGuard
 
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlext.rewrite.arrow.texts import is_count, is_text
 from sqlext_udfs.expressions.casts import number_type
 from sqlext_udfs.expressions.columns import (
     Apply,
@@ -101,11 +101,6 @@ def _null_if(of: Of, node: exp.Nullif) -> Expression | None:
     return Case(value.type, inputs=(same, Literal(value.type), value))
 
 
-def _trimmed(of: Of, node: exp.Trim) -> Expression | None:
-    plain = not any(part for name, part in node.args.items() if name != "this")
-    return _text("trim", of(node.this)) if plain else None
-
-
 def _concat(of: Of, node: exp.Concat) -> Expression | None:
     return _joined_texts(*(of(v) for v in node.expressions))
 
@@ -120,23 +115,16 @@ def _joined_texts(*inputs: Expression) -> Expression | None:
 
 def _replace(of: Of, node: exp.Replace) -> Expression | None:
     old, new = node.expression, node.args.get("replacement")
-    if not (_is_text(old) and _is_text(new) and old.this):
+    if not (is_text(old) and is_text(new) and old.this):
         return None
     return _text("replace", of(node.this), of(old), of(new))
 
 
 def _before(of: Of, node: exp.SubstringIndex) -> Expression | None:
     delimiter, count = node.args.get("delimiter"), node.args.get("count")
-    if not (_is_text(delimiter) and len(delimiter.this) == 1 and _is_count(count) and count.this != "0"):
+    if not (is_text(delimiter) and len(delimiter.this) == 1 and is_count(count) and count.this != "0"):
         return None
     return _text("substring_index", of(node.this), of(delimiter), of(count))
-
-
-def _substring(of: Of, node: exp.Substring) -> Expression | None:
-    start, length = node.args.get("start"), node.args.get("length")
-    if not (_is_count(start) and _is_count(length) and start.this != "0"):
-        return None
-    return _text("substring", of(node.this), of(start), of(length))
 
 
 def _like(of: Of, node: exp.Like) -> Expression | None:
@@ -159,14 +147,6 @@ def _text(function: str, *inputs: Expression) -> Expression | None:
     return Apply(_STRING, function=function, inputs=inputs) if texts else None
 
 
-def _is_text(node: exp.Expr | None) -> TypeGuard[exp.Literal]:
-    return isinstance(node, exp.Literal) and bool(node.is_string)
-
-
-def _is_count(node: exp.Expr | None) -> TypeGuard[exp.Literal]:
-    return isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit()
-
-
 def _one_type(values: Sequence[Expression]) -> pa.DataType | None:
     """Return the type that all values have, but such as are NULL; of several Spark would find a common one."""
     types = {v.type for v in values if not pa.types.is_null(v.type)}
@@ -186,12 +166,10 @@ SCALARS: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Least, _extreme("<=")),
     (exp.NullSafeEQ, _same),
     (exp.Nullif, _null_if),
-    (exp.Trim, _trimmed),
     (exp.Concat, _concat),
     (exp.DPipe, _joined),
     (exp.Replace, _replace),
     (exp.SubstringIndex, _before),
-    (exp.Substring, _substring),
     (exp.Like, _like),
     (exp.Upper, _of_text("upper")),
     (exp.Lower, _of_text("lower")),

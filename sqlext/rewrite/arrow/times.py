@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -16,7 +16,24 @@ from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 Of = Callable[[exp.Expr], Expression]
 """Translates a part of an expression."""
 
-_FIELDS = ("year", "quarter", "month", "day", "hour", "minute")
+_OF_DATES = ("year", "quarter", "month", "day", "week", "dow", "doy", "dayofweek_iso")
+_FIELDS = (*_OF_DATES, "hour", "minute")
+#: Functions of one field, by what sqlglot makes of them.
+_CALLS: Mapping[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeek: "dow",
+    exp.DayOfYear: "doy",
+    exp.WeekOfYear: "week",
+    exp.Hour: "hour",
+    exp.Minute: "minute",
+}
+#: Units of TIMESTAMPDIFF, in microseconds.
+_UNITS = {"MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000, "DAY": 86_400_000_000}
+_TRUNCATED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
 @cache
@@ -67,12 +84,45 @@ def _uncast(node: exp.Expr) -> exp.Expr:
 
 
 def _extract(of: Of, zone: str, node: exp.Extract) -> Expression | None:
-    time, field = of(node.expression), node.this.name.lower()
-    if field not in _FIELDS:
-        return None
+    return _field(of(node.expression), node.this.name.lower(), zone)
+
+
+def _called(of: Of, zone: str, node: exp.Func) -> Expression | None:
+    argument = node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this
+    return _field(of(argument), _CALLS[type(node)], zone)
+
+
+def _field(time: Expression, field: str, zone: str) -> Expression | None:
+    """Return a field of a time, as a clock of the zone shows it."""
     if time.type == INSTANT:
         time = at_zone(time, zone) or time
-    return Apply(pa.int32(), function=field, inputs=(time,)) if time.type == WALL_CLOCK else None
+    known = _OF_DATES if pa.types.is_date32(time.type) else _FIELDS if time.type == WALL_CLOCK else ()
+    return Apply(pa.int32(), function=field, inputs=(time,)) if field in known else None
+
+
+def _difference(of: Of, zone: str, node: exp.TimestampDiff) -> Expression | None:
+    """Return TIMESTAMPDIFF of two times of one type; Spark counts by clocks of the session's zone."""
+    end, start, unit = of(node.this), of(node.expression), node.args["unit"].name.upper()
+    if zone != "UTC" or end.type != start.type or end.type not in (INSTANT, WALL_CLOCK) or unit not in _UNITS:
+        return None
+    size = Literal(pa.int64(), value=_UNITS[unit])
+    return Apply(pa.int64(), function="between", inputs=(start, end, size))
+
+
+def _truncated(of: Of, zone: str, node: exp.TimestampTrunc) -> Expression | None:
+    """Return DATE_TRUNC, an instant to Spark."""
+    time, unit = of(node.this), node.args["unit"].name.lower()
+    if zone != "UTC" or time.type not in (INSTANT, WALL_CLOCK) or unit not in _TRUNCATED or node.args.get("zone"):
+        return None
+    return Apply(INSTANT, function="truncated", inputs=(time, Literal(pa.string(), value=unit)))
+
+
+def _truncated_date(of: Of, zone: str, node: exp.DateTrunc) -> Expression | None:
+    """Return TRUNC of a date."""
+    date, unit = of(node.this), node.args["unit"].name.lower()
+    if not pa.types.is_date32(date.type) or unit not in _TRUNCATED[:4]:
+        return None
+    return Apply(date.type, function="truncated", inputs=(date, Literal(pa.string(), value=unit)))
 
 
 def _later(of: Of, zone: str, node: exp.TimestampAdd) -> Expression | None:
@@ -119,6 +169,10 @@ TIMES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.AtTimeZone, _from_utc),
     (exp.FromTimeZone, _to_utc),
     (exp.Extract, _extract),
+    *((kind, _called) for kind in _CALLS),
+    (exp.TimestampDiff, _difference),
+    (exp.TimestampTrunc, _truncated),
+    (exp.DateTrunc, _truncated_date),
     (exp.TimestampAdd, _later),
     (exp.Anonymous, _window),
 )

@@ -19,7 +19,9 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
+from sqlext.rewrite.arrow.numbers import NUMBERS, as_decimal, same_decimals
 from sqlext.rewrite.arrow.scalars import SCALARS, divided, failure, text_of
+from sqlext.rewrite.arrow.texts import TEXTS
 from sqlext.rewrite.arrow.time_literals import LITERALS, interval_micros, time_literal
 from sqlext.rewrite.arrow.times import TIMES, at_zone, instant_of
 from sqlext.rewrite.expressions.integers import wrapping_product, wrapping_sum
@@ -131,7 +133,7 @@ class _Translation:
                 found = rule(self, node)
                 if found is not None:
                     return found
-        for kind, scalar in SCALARS:
+        for kind, scalar in (*SCALARS, *TEXTS, *NUMBERS):
             found = scalar(self.of, node) if isinstance(node, kind) else None
             if found is not None:
                 return found
@@ -227,9 +229,11 @@ class _Translation:
 
     def comparison(self, node: exp.Binary) -> Expression | None:
         left, right = self._as_times(*_as_doubles(self.of(node.left), self.of(node.right)))
-        common = left.type if left.type == right.type else _widest(left.type, right.type)
-        if common is None:
-            return None
+        if left.type != right.type and _widest(left.type, right.type) is None:
+            exact = same_decimals(left, right)
+            if exact is None:
+                return None
+            left, right = exact
         return Compare(pa.bool_(), inputs=(left, right), op=_COMPARISONS[type(node)])
 
     def _as_times(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -260,6 +264,10 @@ class _Translation:
         return negated(value) if _is_condition(value) else None
 
     def is_null(self, node: exp.Is) -> Expression | None:
+        if isinstance(node.expression, exp.Boolean):
+            value = self.of(node.this)
+            told = "is true" if node.expression.this else "is false"
+            return self._apply(told, pa.bool_(), value) if _is_condition(value) else None
         if not isinstance(node.expression, exp.Null):
             return None
         return self._apply("is null", pa.bool_(), self.of(node.this))
@@ -318,6 +326,9 @@ class _Translation:
             return value
         if target == pa.string():
             return text_of(value, self._zone)
+        if pa.types.is_date32(value.type):
+            fits = target == WALL_CLOCK or (target == INSTANT and self._zone == "UTC")
+            return self._apply("midnight", target, value) if fits else None
         if target == pa.date32():
             plain = pa.types.is_timestamp(value.type) and (value.type.tz is None or self._zone == "UTC")
             return self._apply("date", target, value) if plain else None
@@ -410,15 +421,18 @@ def _chain(node: exp.Expr) -> tuple[list[str], list[exp.Expr]]:
 
 def _exact(op: str, left: Expression, right: Expression) -> Expression | None:
     """Return an operation on two DECIMALs whose result has all its digits (Spark's ``DecimalPrecision``)."""
-    if not all(pa.types.is_decimal(side.type) for side in (left, right)):
+    if not any(pa.types.is_decimal(side.type) for side in (left, right)):
         return None
-    (p1, s1), (p2, s2) = ((side.type.precision, side.type.scale) for side in (left, right))
+    one, other = as_decimal(left), as_decimal(right)
+    if one is None or other is None:
+        return None
+    (p1, s1), (p2, s2) = ((side.type.precision, side.type.scale) for side in (one, other))
     scale = s1 + s2 if op == "*" else max(s1, s2)
     digits = (p1 + p2 if op == "*" else max(p1 - s1, p2 - s2) + scale) + 1
     if digits > _MOST_DIGITS:
         return None
     of = pa.decimal128(digits, scale)
-    return Arithmetic(of, inputs=(left, right), op=op, result=number_type(of))
+    return Arithmetic(of, inputs=(one, other), op=op, result=number_type(of))
 
 
 def _decimal_type(to: exp.DataType) -> pa.DataType | None:

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext_udfs.expressions.casts import low_bits, widened
+from sqlext_udfs.expressions.text_functions import TEXT_FUNCTIONS, first
 from sqlext_udfs.kernel.arrow_numpy import Values, column_of, known, numbers
 
 INSTANT, WALL_CLOCK = pa.timestamp("us", "UTC"), pa.timestamp("us")
 _MICROS = 1000
+_MAX, _TWO_TO_63 = 2**63 - 1, 2.0**63
 _MICROS_A_DAY, _DAY_OF_YEAR_10000 = 86_400_000_000, 2_932_897
 
 
@@ -48,44 +50,11 @@ def _with_sign(texts: pa.Array, days: Values) -> pa.Array:
     return pc.if_else(pa.array(far), pc.binary_join_element_wise("+", texts, ""), texts) if far.any() else texts
 
 
-def _cased(plain: Callable[[pa.Array], pa.Array], full: Callable[[str], str]) -> Callable[..., pa.Array]:
-    """Return a function of texts: Arrow's of plain ones, that of Python of others, which like Java's may lengthen."""
-
-    def made(of: pa.DataType, texts: pa.Array) -> pa.Array:
-        if pc.all(pc.string_is_ascii(texts)).as_py() is not False:
-            return plain(texts)
-        return pa.array([None if t is None else full(t) for t in texts.to_pylist()], of)
-
-    return made
-
-
-def _first(values: pa.Array) -> str | int:
-    """Return the value of a literal, 0 of no rows."""
-    return values[0].as_py() if len(values) else 0
-
-
-def _substring(of: pa.DataType, texts: pa.Array, start: pa.Array, length: pa.Array) -> pa.Array:
-    first = int(_first(start)) - 1
-    return pc.utf8_slice_codeunits(texts, first, first + int(_first(length))) if len(texts) else texts
-
-
-def _replaced(of: pa.DataType, texts: pa.Array, old: pa.Array, new: pa.Array) -> pa.Array:
-    return pc.replace_substring(texts, _first(old), _first(new)) if len(texts) else texts
-
-
-def _before(of: pa.DataType, texts: pa.Array, delimiter: pa.Array, count: pa.Array) -> pa.Array:
-    """Return what stands before a delimiter that comes for the n-th time; the whole where it comes less often."""
-    if not len(texts):
-        return texts
-    parts = pc.list_slice(pc.split_pattern(texts, _first(delimiter)), 0, _first(count))
-    return pc.binary_join(parts, _first(delimiter))
-
-
 def _window(of: pa.DataType, times: pa.Array, size: pa.Array, slide: pa.Array, start: pa.Array) -> pa.Array:
     """Return the window of each time that begins last; sizes are in microseconds."""
     micros = numbers(times)
-    begin = micros - (micros - int(_first(start))) % (int(_first(slide)) or 1)
-    bounds = (column_of(side, pa.int64(), known(times)).view(times.type) for side in (begin, begin + int(_first(size))))
+    begin = micros - (micros - int(first(start))) % (int(first(slide)) or 1)
+    bounds = (column_of(side, pa.int64(), known(times)).view(times.type) for side in (begin, begin + int(first(size))))
     return pa.StructArray.from_arrays(list(bounds), fields=of.fields)
 
 
@@ -99,7 +68,7 @@ def _wall_clock(of: pa.DataType, instants: pa.Array, zone: pa.Array) -> pa.Array
     """Return what clocks in a zone show at instants."""
     if not len(instants):
         return instants.view(pa.int64()).view(of)
-    return pc.local_timestamp(instants.view(pa.int64()).view(pa.timestamp("us", _first(zone))))
+    return pc.local_timestamp(instants.view(pa.int64()).view(pa.timestamp("us", first(zone))))
 
 
 def _instant(of: pa.DataType, walls: pa.Array, zone: pa.Array) -> pa.Array:
@@ -107,7 +76,7 @@ def _instant(of: pa.DataType, walls: pa.Array, zone: pa.Array) -> pa.Array:
     if not len(walls):
         return walls.view(pa.int64()).view(of)
     # In a gap this is the instant just before it, which has the shift that is wanted.
-    near = pc.assume_timezone(walls, _first(zone), ambiguous="earliest", nonexistent="earliest")
+    near = pc.assume_timezone(walls, first(zone), ambiguous="earliest", nonexistent="earliest")
     shift = pc.subtract(pc.local_timestamp(near).view(pa.int64()), near.view(pa.int64()))
     return pc.subtract(walls.view(pa.int64()), shift).view(of)
 
@@ -117,7 +86,22 @@ def _field(part: Callable[[pa.Array], pa.Array]) -> Callable[[pa.DataType, pa.Ar
     return lambda of, times: part(times).cast(of)
 
 
+def _floored(of: pa.DataType, values: pa.Array, rounded: Callable[[Values], Values]) -> pa.Array:
+    """Return whole numbers as Java's cast makes them: the nearest BIGINT, 0 of what is no number."""
+    whole = rounded(numbers(values))
+    inside = np.where(np.abs(whole) < _TWO_TO_63, whole, 0).astype(np.int64)
+    at_limit = np.where(whole >= _TWO_TO_63, _MAX, np.where(whole <= -_TWO_TO_63, -_MAX - 1, inside))
+    return column_of(at_limit, of, known(values))
+
+
+def _between(of: pa.DataType, start: pa.Array, end: pa.Array, size: pa.Array) -> pa.Array:
+    """Return how many whole units lie between two times; a part of one counts for nothing on either side of zero."""
+    micros = pc.subtract_checked(end.view(pa.int64()), start.view(pa.int64()))
+    return pc.divide(micros, int(first(size)) or 1)
+
+
 FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
+    **TEXT_FUNCTIONS,
     "narrowed": lambda of, value: low_bits(value, of),
     # A view, not a cast: microseconds of both types are the same 64 bits.
     "shifted": lambda of, time, by: pc.add_checked(time.view(pa.int64()), by).view(of),
@@ -132,20 +116,24 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "time text": _time_text,
     "date text": _date_text,
     "date": _date,
-    "concat": lambda of, *texts: pc.binary_join_element_wise(*texts, ""),
-    "replace": _replaced,
-    "substring": _substring,
-    "substring_index": _before,
-    "length": lambda of, texts: pc.utf8_length(texts),
-    "upper": _cased(pc.ascii_upper, str.upper),
-    "lower": _cased(pc.ascii_lower, str.lower),
-    "trim": lambda of, texts: pc.utf8_trim(texts, characters=" "),
-    "pmod": lambda of, value, by: column_of(numbers(value) % (int(_first(by)) or 1), of, known(value)),
+    "pmod": lambda of, value, by: column_of(numbers(value) % (int(first(by)) or 1), of, known(value)),
     "window": _window,
     "earlier": _earlier,
     "wall clock": _wall_clock,
     "instant": _instant,
     "later": lambda of, time, by: pc.add_checked(time.view(pa.int64()), pc.multiply_checked(by, _MICROS)).view(of),
+    "midnight": lambda of, dates: dates.cast(pa.timestamp("us")).view(pa.int64()).view(of),
+    "between": _between,
+    "truncated": lambda of, times, unit: pc.floor_temporal(times, unit=first(unit) or "day").cast(of),
+    "abs": lambda of, value: pc.abs_checked(value),
+    "sqrt": lambda of, value: pc.sqrt(value),
+    "floor": lambda of, value: _floored(of, value, np.floor),
+    "ceil": lambda of, value: _floored(of, value, np.ceil),
+    "remainder": lambda of, value, by: column_of(np.fmod(numbers(value), int(first(by)) or 1), of, known(value)),
+    "week": _field(pc.iso_week),
+    "doy": _field(pc.day_of_year),
+    "dow": lambda of, times: pc.day_of_week(times, count_from_zero=False, week_start=7).cast(of),
+    "dayofweek_iso": lambda of, times: pc.day_of_week(times, count_from_zero=False, week_start=1).cast(of),
     "year": _field(pc.year),
     "quarter": _field(pc.quarter),
     "month": _field(pc.month),
