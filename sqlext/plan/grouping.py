@@ -118,9 +118,11 @@ class Aggregate(Selecting, Stateful):
 
     @property
     def lag(self) -> int:
-        """Windows without rows that wait for the next one with rows come so much later."""
+        """How much later come windows without rows that wait for the next one, and sessions that a row may touch."""
         fill = self.kept.fill if self.kept is not None else None
-        return self.input.lag + (fill.ms if fill is not None and fill.joins else 0)
+        assign = self.assignment()
+        touched = assign is not None and assign.spec.limit is not None and not isinstance(assign, SessionRows)
+        return self.input.lag + (fill.ms if fill is not None and fill.joins else 0) + touched
 
     @property
     def uses_clock(self) -> bool:

@@ -216,6 +216,8 @@ class AssignWindows(UnaryNode):
         sizes: tuple[object, ...] = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock)
         if (months := spec.months) is not None:
             sizes = (*sizes, months.size, months.slide, months.offset)
+        if spec.limit is not None:
+            sizes = (*sizes, spec.limit)
         restored = next((n for n in walk(self.input) if isinstance(n, RestoreTime)), None)
         time: object = column_form(self.time, columns)
         if restored is not None and restored.physical == self.time.physical:

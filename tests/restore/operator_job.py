@@ -101,6 +101,12 @@ OPERATORS = {
         f"SELECT key, window_start, COUNT(*), MAX(`value`) AS latest FROM {_WINDOWS} "
         "GROUP BY key, window_start, window_end EMIT FILL FOR 30s WITH (latest = LAST)",
     ),
+    "limited_sessions": Operator(
+        "key STRING, started TIMESTAMP(3), ended TIMESTAMP(3), n BIGINT, s BIGINT",
+        f"""SELECT key, window_start, window_end, COUNT(*), SUM(`value`)
+        FROM TABLE(SESSION({_SOURCE} PARTITION BY key, DESCRIPTOR(ts), INTERVAL '9' SECOND, INTERVAL '12' SECOND))
+        GROUP BY key, window_start, window_end""",
+    ),
     "as_of_join": Operator(
         "key STRING, v BIGINT, w BIGINT",
         f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT ASOF JOIN {_SOURCE} AS b

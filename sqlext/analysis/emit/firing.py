@@ -32,7 +32,16 @@ from sqlext.plan.nodes import WindowKind, WindowSpec
 from sqlext.plan.scope import Scope, own_parts
 from sqlext.plan.stateful import Operator, Stateful
 from sqlext.plan.windows.session_rows import SessionRows
-from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble, default_trigger
+from sqlext_udfs.windows.policy import (
+    Cumulate,
+    Global,
+    Hop,
+    LimitedSession,
+    Policy,
+    Session,
+    Tumble,
+    default_trigger,
+)
 from sqlext_udfs.windows.policy import WindowKind as CoreWindow
 from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
@@ -233,6 +242,8 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
         yield "windows of processing time"
     if spec.gap is not None and not _is_given(grouped):
         yield "SESSION with a gap of each row"
+    if spec.limit is not None and not _is_given(grouped):
+        yield "SESSION with a maximum length"
     if any(isinstance(n, nodes.RestoreTime) for n in walk(grouped.node)):
         yield "a window of times that Spark does not follow through a join or a grouping"
 
@@ -240,7 +251,8 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
 def windows_of(spec: WindowSpec) -> CoreWindow:
     """Return the windows that an operator gives rows by their time."""
     if spec.kind is WindowKind.SESSION:
-        return Session(None if spec.gap is not None else spec.size)
+        gap = None if spec.gap is not None else spec.size
+        return Session(gap) if spec.limit is None else LimitedSession(gap, spec.limit)
     if spec.kind is WindowKind.HOP:
         return Hop(spec.size, spec.slide, spec.offset)
     if spec.kind is WindowKind.CUMULATE:

@@ -11,7 +11,7 @@ from sqlext.analysis.emit.policy import is_constant
 from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.user_functions import UserFunction, UserFunctions
-from sqlext_udfs.windows.policy import Global, Policy, Session, WindowKind
+from sqlext_udfs.windows.policy import Global, LimitedSession, Policy, Session, WindowKind
 from sqlext_udfs.windows.triggers.rules import keeps_rows, not_mergeable
 from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
@@ -67,6 +67,10 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
         stays = next(t for t in _triggers(clause.trigger) if isinstance(t, (e.AfterDelta, e.Timeout)))
         message = f"{_name(stays)} does not support merging and cannot be used with SESSION windows"
         raise SqlExtError("EMIT-106", message, span=stays.span)
+    if isinstance(policy.window, LimitedSession) and (policy.lateness or not policy.gives_one_pane):
+        message = "sessions with a maximum length give one result, when the watermark has passed their end"
+        hint = "where one ends is not known before: leave EMIT out, or the maximum"
+        raise SqlExtError("EMIT-122", message, span=clause.span, hint=hint)
     if isinstance(clause.evictor, e.KeepDuration) and source is None:
         message = "KEEP LAST <duration> needs an event-time column (Flink's evictor then silently keeps everything)"
         raise SqlExtError("EMIT-117", message, span=clause.evictor.span)

@@ -140,7 +140,7 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
     call = calls[0]
     wanted = _FUNCTIONS[call.function]
     if not wanted <= len(call.args) <= wanted + 1:
-        usage = {"TUMBLE": "ts, size", "HOP": "ts, slide, size", "SESSION": "ts, gap"}[call.function]
+        usage = {"TUMBLE": "ts, size", "HOP": "ts, slide, size", "SESSION": "ts, gap, [max_size]"}[call.function]
         raise SqlExtError(
             "WINDOW-001",
             f"these are not the arguments of {call.function}",
@@ -168,11 +168,12 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
 
 
 def _spec(call: Call, wall_clock: str | None) -> WindowSpec:
-    if call.function == "SESSION" and is_row_gap(call.args[1]):
-        return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP)
-    lengths = [_millis(a, call) for a in call.args[1:]]
     if call.function == "SESSION":
-        return WindowSpec(WindowKind.SESSION, lengths[0], 0, wall_clock=wall_clock)
+        limit = _millis(call.args[2], call) if len(call.args) > 2 else None
+        if is_row_gap(call.args[1]):
+            return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP, limit=limit)
+        return WindowSpec(WindowKind.SESSION, _millis(call.args[1], call), 0, wall_clock=wall_clock, limit=limit)
+    lengths = [_millis(a, call) for a in call.args[1:]]
     if call.function == "HOP":
         offset = lengths[2] if len(lengths) > 2 else 0
         return WindowSpec(WindowKind.HOP, lengths[1], lengths[0], offset, wall_clock)

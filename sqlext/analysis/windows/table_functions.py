@@ -25,7 +25,7 @@ _PARAMETERS = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
     "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"),
     "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"),
-    "SESSION": ("DATA", "TIMECOL", "GAP"),
+    "SESSION": ("DATA", "TIMECOL", "GAP", "MAX_SIZE"),
 }
 WINDOW_FUNCTIONS = frozenset(_PARAMETERS)
 
@@ -113,9 +113,10 @@ class WindowCall:
     def spec(self, wall_clock: str | None) -> WindowSpec:
         """Return the window, its lengths checked."""
         if self.function == "SESSION":
+            limit = self._positive("MAX_SIZE") if "MAX_SIZE" in self.arguments else None
             if is_row_gap(self.arguments.get("GAP")):
-                return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP)
-            return WindowSpec(WindowKind.SESSION, self._positive("GAP"), 0, wall_clock=wall_clock)
+                return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP, limit=limit)
+            return WindowSpec(WindowKind.SESSION, self._positive("GAP"), 0, wall_clock=wall_clock, limit=limit)
         step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
         for name in ("SIZE", step_name):
             if name is not None and name not in self.arguments:
@@ -147,7 +148,7 @@ class WindowCall:
 
 def usage(function: str) -> str:
     """Return a window function with its arguments."""
-    shown = {"DATA": "TABLE t", "TIMECOL": "DESCRIPTOR(ts)", "OFFSET": "[offset]"}
+    shown = {"DATA": "TABLE t", "TIMECOL": "DESCRIPTOR(ts)", "OFFSET": "[offset]", "MAX_SIZE": "[max_size]"}
     return f"{function}({', '.join(shown.get(p, p.lower()) for p in _PARAMETERS[function])})"
 
 
@@ -227,6 +228,13 @@ def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> Wi
     """Return windows over a time attribute: of event time, or of processing time if it is that."""
     if column.time is not Time.PROCTIME:
         return spec
+    if spec.limit is not None:
+        raise SqlExtError(
+            "WINDOW-013",
+            f"{what} over processing time has no maximum length",
+            span=span,
+            hint="leave the maximum out, or take sessions of event time",
+        )
     if spec.months is not None:
         raise SqlExtError(
             "WINDOW-013",

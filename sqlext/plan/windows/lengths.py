@@ -56,6 +56,7 @@ class WindowSpec:
         processing: whether they are windows of processing time.
         gap: the physical column of each row's gap in milliseconds, in place of ``size`` (``ComputeGap``).
         months: the lengths of calendar windows, None for windows of a fixed length.
+        limit: the maximum length of SESSION in milliseconds, None without one.
     """
 
     kind: WindowKind
@@ -67,6 +68,7 @@ class WindowSpec:
     processing: bool = False
     gap: str | None = None
     months: Months | None = None
+    limit: int | None = None
 
     @property
     def has_gaps(self) -> bool:
@@ -107,6 +109,8 @@ class WindowSpec:
         parts = [size if self.gap is None else "a gap of each row"]
         if self.kind in (WindowKind.HOP, WindowKind.CUMULATE):
             parts.insert(0, f"every {slide}")
+        if self.limit is not None:
+            parts.append(f"at most {self.limit} ms")
         if self.offset:
             parts.append(f"offset {self.offset} ms")
         if self.wall_clock:

@@ -29,13 +29,18 @@ class SessionRows(AssignWindows, Stateful):
 
     @property
     def waits(self) -> bool:
-        """No: of rows that are all there, another query makes sessions."""
-        return False
+        """Only with a maximum length: without one another query makes sessions of rows that are all there."""
+        return self.spec.limit is not None
 
     @property
     def settles(self) -> bool:
-        """No, for the same reason."""
-        return False
+        """Only with a maximum length, for the same reason."""
+        return self.spec.limit is not None
+
+    @property
+    def lag(self) -> int:
+        """A session that its maximum does not end waits for a row that touches it."""
+        return self.input.lag + (self.spec.limit is not None)
 
     @property
     def what(self) -> str:

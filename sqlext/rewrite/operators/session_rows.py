@@ -1,6 +1,6 @@
 """Render sessions whose rows are read one by one.
 
-Of a stream, an operator keeps the rows until their session is over.
+Of a stream, an operator keeps the rows until their session is over. It also cuts those that have a maximum length.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from sqlext_udfs.windows.triggers.tree import AfterWatermark
 
 def session_rows(node: SessionRows, renderer: Rendering) -> str:
     """Return the query of a session window function's rows, with their sessions: of a stream, when these are over."""
-    return f"SELECT * FROM {_kept(node, renderer)}" if node.streaming else _sorted(node, renderer)
+    # Where a maximum ends a session depends on where the one before it ended: no window of SQL says that.
+    kept = node.streaming or node.spec.limit is not None
+    return f"SELECT * FROM {_kept(node, renderer)}" if kept else _sorted(node, renderer)
 
 
 def _sorted(node: SessionRows, renderer: Rendering) -> str:
-    """Return the query over rows that are all there: a session begins behind all ends before it."""
+    """Return the query over rows that are all there: a session begins behind all ends before it, and not at one."""
     columns = ", ".join(identifier(c) for c in node.input.physical_columns())
     keys = "".join(f"{identifier(k)}, " for k in node.spec.session_keys)
     gap = identifier(node.spec.gap) if node.spec.gap is not None else f"{node.spec.size}L"
@@ -31,7 +33,7 @@ def _sorted(node: SessionRows, renderer: Rendering) -> str:
     rows = f"SELECT {columns}, {start} AS __start, {start} + {gap} AS __end FROM {renderer.relation(node.input)}"
     by = f"PARTITION BY {keys.removesuffix(', ')} " if keys else ""
     before = f"max(__end) OVER ({by}ORDER BY __start, __end ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
-    begun = f"SELECT *, coalesce(__start >= {before}, true) AS __begins FROM ({rows})"
+    begun = f"SELECT *, coalesce(__start > {before}, true) AS __begins FROM ({rows})"
     number = f"count_if(__begins) OVER ({by}ORDER BY __start, __end ROWS UNBOUNDED PRECEDING)"
     numbered = f"SELECT *, {number} AS __session FROM ({begun})"
     whole = f"OVER (PARTITION BY {keys}__session)"

@@ -28,6 +28,7 @@ from sqlext_udfs.windows.horizon import single_pane_horizon
 from sqlext_udfs.windows.lanes.engine import LaneEngine
 from sqlext_udfs.windows.lanes.program import lane_program
 from sqlext_udfs.windows.lanes.state import LaneStates
+from sqlext_udfs.windows.one_pane.limited_sessions import LimitedSessionEngine
 from sqlext_udfs.windows.one_pane.pieces import SinglePaneEngine
 from sqlext_udfs.windows.one_pane.sessions import SingleSessionEngine
 from sqlext_udfs.windows.panes.columns import PartialLayout
@@ -36,7 +37,7 @@ from sqlext_udfs.windows.panes.elements import ElementTiming, timing_of
 from sqlext_udfs.windows.panes.pieces import GivenPieces, Pieces, SlicePieces, slicing_of
 from sqlext_udfs.windows.panes.session_rules import SessionRules
 from sqlext_udfs.windows.panes.table import PaneTable
-from sqlext_udfs.windows.policy import Policy, Session
+from sqlext_udfs.windows.policy import LimitedSession, Policy, Session
 from sqlext_udfs.windows.specification import PANE_COLUMNS, WindowSpecification, output_types
 from sqlext_udfs.windows.triggers.conditions import PaneCondition
 from sqlext_udfs.windows.triggers.hooks import Triggers
@@ -134,6 +135,8 @@ def _one_pane(of: WindowSpecification, types: Sequence[pa.DataType], panes: Pane
     if rules is not None:
         # Places: sessions that merge have rows that came in turn, so their lists are not one after the other.
         layout = PartialLayout(of.keys, _BOUNDS, Aggregation(of.aggregates, types, places=True))
+        if isinstance(of.policy.window, LimitedSession):
+            return LimitedSessionEngine(rules, of.policy.window.limit, layout, horizon, panes, of.row)
         return SingleSessionEngine(rules, layout, horizon, panes, of.row)
     if pieces is None:
         return None
@@ -159,6 +162,8 @@ def _any_panes(
         alone: whether groups are decided on one by one also where they need not.
     """
     rules = _session_rules(of)
+    if rules is not None and isinstance(of.policy.window, LimitedSession):
+        raise ValueError("sessions with a maximum length give one pane")
     timing: ElementTiming = timing_of(of, slicing_of(of.policy.window), rules)
     # Lateness that is judged row by row needs the rows themselves.
     combines = batch_insensitive(of.policy) and (rules is None or not rules.own_window)

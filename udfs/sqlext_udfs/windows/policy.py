@@ -50,6 +50,13 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitedSession(Session):
+    """SESSION with a maximum: a session takes no row that is ``limit`` ms behind its first one, or more."""
+
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Global:
     """No window: one that ends at plus infinity (rule M19)."""
 
