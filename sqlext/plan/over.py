@@ -40,6 +40,11 @@ class Framed:
         return int(given.value) if isinstance(given, Literal) else 1
 
     @property
+    def waits_for_rows(self) -> bool:
+        """Whether a row waits for later rows of its key, and not for a time."""
+        return self.frame.unit == "ROWS" and self.frame.ahead > 0
+
+    @property
     def kept(self) -> OverFrame:
         """What of the rows before is kept for it."""
         # LAG has no frame of its own in SQL, but the rows that it goes back to must be held.
@@ -48,7 +53,7 @@ class Framed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Over(Operator):
-    """Each row of its input with the results of functions over rows before it.
+    """Each row of its input with the results of functions over rows around it.
 
     Its columns are those of its input, then the results. All windows have the same PARTITION BY and ORDER BY.
 
@@ -81,6 +86,12 @@ class Over(Operator):
         )
 
     @property
+    def lag(self) -> int:
+        """Rows whose frames go on behind them by time come out so much later."""
+        ahead = max((f.frame.ahead for f in self.functions if f.frame.unit == "RANGE"), default=0)
+        return max((i.lag for i in self.inputs), default=0) + ahead
+
+    @property
     def what(self) -> str:
         """OVER, and of which rows."""
         keys = ", ".join(e.span.one_line for e in self.partition)
@@ -89,17 +100,31 @@ class Over(Operator):
     @property
     def bound(self) -> str:
         """The longest frames; an unbounded one keeps one row of partial results for each key."""
-        frames = [f.kept for f in self.functions]
+        return ", ".join([*self._reached(), *self._waiting(), *self._lives()]) or "rows until the watermark passes them"
+
+    def _waiting(self) -> Iterator[str]:
+        """Yield which rows wait behind the watermark."""
+        for unit, shown in (("ROWS", "the last {} rows of each key"), ("RANGE", "rows that wait {} ms")):
+            ahead = max((f.frame.ahead for f in self.functions if f.frame.unit == unit), default=0)
+            if ahead:
+                yield shown.format(ahead)
+
+    def _reached(self) -> list[str]:
+        """Return which rows that have come out are kept."""
+        frames = [f.kept for f in self.functions if f.call.function != "LEAD"]
         texts = ["partial results of each key"] if any(f.preceding is None for f in frames) else []
         for unit, shown in (("ROWS", "{} rows of each key"), ("RANGE", "rows of {} ms")):
             lengths = [f.preceding for f in frames if f.unit == unit and f.preceding is not None]
-            texts += [shown.format(max(lengths))] if lengths else []
-        return ", ".join([*texts, *self._lives()]) or "rows until the watermark passes them"
+            if lengths and (max(lengths) >= 0 and not (max(lengths) == 0 and any(f.ahead for f in frames))):
+                texts.append(shown.format(max(lengths)))
+        return texts
 
     @property
     def grows(self) -> bool:
         """New keys come as long as the query runs, and a frame that no time bounds forgets none."""
-        return self.ttl is None and bool(self.partition) and self.clause is not None
+        # A row that waits for others of its key is not forgotten: it has not come out.
+        forgets = self.ttl is not None and not any(f.waits_for_rows for f in self.functions)
+        return not forgets and bool(self.partition) and self.clause is not None
 
     @property
     def clause(self) -> Span | None:

@@ -29,6 +29,7 @@ OURS: dict[str, str] = {
     "window_dedup/session": "not flagged late_sensitive, but it is: Flink's watermark had passed r6 (59 s behind r5 of "
     "the same file) when it was read; we read the file in one micro-batch, where no row is late",
     "errors/hop_slide_gt_size": "HOP with gaps (slide > size) works; the rows are counted by a few lines of Python",
+    "errors/over_following": "frames go on behind the row; the sums are made by a few lines of Python",
     "errors/tumble_month": "windows of months work; the rows are counted by a few lines of Python",
 }
 

@@ -72,6 +72,13 @@ OPERATORS = {
         f"""SELECT key, `value`, SUM(`value`) OVER w, COUNT(*) OVER w FROM {_SOURCE}
         WINDOW w AS (PARTITION BY key ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)""",
     ),
+    "over_that_waits": Operator(
+        "key STRING, v BIGINT, s BIGINT, n BIGINT, l BIGINT, b BIGINT",
+        f"""SELECT key, `value`, SUM(`value`) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING),
+        COUNT(*) OVER (w RANGE BETWEEN CURRENT ROW AND INTERVAL '9' SECOND FOLLOWING), LEAD(`value`, 2) OVER w,
+        SUM(`value`) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
+        FROM {_SOURCE} WINDOW w AS (PARTITION BY key ORDER BY ts)""",
+    ),
     "pattern": Operator(
         "key STRING, low BIGINT, high BIGINT",
         f"""SELECT key, low, high FROM {_SOURCE} MATCH_RECOGNIZE (PARTITION BY key ORDER BY ts

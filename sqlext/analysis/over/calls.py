@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node, OverSpec, Star
 from sqlext.dialect.ast.queries import Select
@@ -19,6 +21,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.scope import Found, Scope, ScopeRelation, Shape, own_parts, shape
+from sqlext.source import Span
 
 _ALIAS = "__in"
 #: The name of the result of each call.
@@ -62,6 +65,14 @@ class Prepared:
         # All names are merged: only the qualifier reaches a result, so that * does not give it to the user.
         added = ScopeRelation(_ALIAS, (self.RESULTS,), results, frozenset(c.name for c in results))
         return Prepared(node, replace(self.scope, relations=(*known, added)))
+
+    def without_times(self, env: Environment, reason: str, span: Span) -> Prepared:
+        """Return it with values in place of time attributes and windows: its rows come out at no certain time."""
+        node = materialised(self.node, env, reason, span)
+        # It is no time attribute that was lost on the way either: nobody may take it for one again.
+        columns = iter(replace(c, shown=None) for c in node.columns)
+        relations = [replace(r, columns=tuple(next(columns) for _ in r.columns)) for r in self.scope.relations]
+        return Prepared(node, replace(self.scope, relations=tuple(relations)))
 
 
 def over_calls(expressions: Sequence[Expr], select: Select, scope: Scope) -> tuple[OverCall, ...]:

@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
+from sqlext.source import Span
 from sqlext_udfs.over.specification import OverFrame
 
-#: Functions whose frame is theirs: all rows up to this one (Calcite: ``allowsFraming``).
-UNFRAMED = ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
+#: Functions whose frame is theirs: all rows up to this one, or the one row behind it (Calcite: ``allowsFraming``).
+UNFRAMED = ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD")
+#: What a bound adds to the place of its row.
+_SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
 
 
 def frame_of(call: e.Call) -> OverFrame:
     """Return the frame of a call whose window has no name. By default it is RANGE UNBOUNDED PRECEDING.
 
     Raises:
-        SqlExtError: OVER-110 for a function that has no frame, OVER-111 for one that does not end with the row,
-            OVER-112 for RANGE without an interval, OVER-113 for ROWS without a number, WINDOW-002 for months.
+        SqlExtError: OVER-110 for a function that has no frame, OVER-111 for one that a stream does not know, OVER-112
+            for RANGE without an interval, OVER-113 for ROWS without a number, WINDOW-002 for months.
     """
     over = call.over
     assert over is not None
     frame = over.frame
     if frame is None:
+        if call.function == "LEAD":
+            return OverFrame("ROWS", 0, offset_of(call))
         # RANGE takes rows of one time together, and ROW_NUMBER must tell them apart.
         return OverFrame("ROWS" if call.function == "ROW_NUMBER" else "RANGE")
     if call.function in UNFRAMED:
-        message = f"{call.function} has no {frame.unit}: it looks at all rows up to this one"
+        looks = "at the one row behind it" if call.function == "LEAD" else "at all rows up to this one"
+        message = f"{call.function} has no {frame.unit}: it looks {looks}"
         raise SqlExtError("OVER-110", message, span=frame.span, hint="leave it out, or give the others a window alone")
-    end = frame.end
-    if end is not None and end.side != "CURRENT ROW":
-        raise _not_here(end)
-    return OverFrame("ROWS" if frame.unit == "ROWS" else "RANGE", _preceding(frame))
+    start = None if frame.start.side == "UNBOUNDED PRECEDING" else _place(frame, frame.start)
+    end = _place(frame, frame.end) if frame.end is not None else 0
+    if start is not None and start > end:
+        raise _refused("a frame begins before it ends", frame.start.span, "BETWEEN the earlier bound AND the later one")
+    unit: Literal["ROWS", "RANGE"] = "ROWS" if frame.unit == "ROWS" else "RANGE"
+    if start is None and end < 0 and unit == "RANGE":
+        message = "a frame of all rows up to a time before the row is not known here"
+        raise _refused(message, frame.span, "ROWS BETWEEN UNBOUNDED PRECEDING AND n PRECEDING, or a first time")
+    if start is None and end != 0 and call.distinct:
+        message = "DISTINCT over all rows before ends with the row itself"
+        raise _refused(message, frame.span, "AND CURRENT ROW, or a frame that begins somewhere")
+    return OverFrame(unit, None if start is None else -start, end)
 
 
-def _preceding(frame: e.Frame) -> int | None:
-    start = frame.start
-    if start.side == "UNBOUNDED PRECEDING":
-        return None
-    if start.side == "CURRENT ROW":
+def offset_of(call: e.Call) -> int:
+    """Return by how many rows LAG goes back, or LEAD goes on."""
+    given = call.args[1] if len(call.args) > 1 else None
+    return int(given.value) if isinstance(given, e.Literal) else 1
+
+
+def _place(frame: e.Frame, bound: e.FrameBound) -> int:
+    """Return where a bound is, in rows or milliseconds behind the row."""
+    if bound.side == "CURRENT ROW":
         return 0
-    if start.side != "PRECEDING" or start.offset is None:
-        raise _not_here(start)
-    return _rows(start.offset) if frame.unit == "ROWS" else _duration(start.offset)
+    if bound.side not in _SIDES or bound.offset is None:
+        what = " ".join(bound.span.text.upper().split())
+        hint = "say how many rows, or how long: BETWEEN 2 PRECEDING AND 2 FOLLOWING"
+        raise _refused(f"a stream has no last row, so no frame goes to {what}", bound.span, hint)
+    length = _rows(bound.offset) if frame.unit == "ROWS" else _duration(bound.offset)
+    return _SIDES[bound.side] * length
 
 
 def _rows(offset: e.Expr) -> int:
@@ -62,11 +85,5 @@ def _duration(offset: e.Expr) -> int:
     return millis
 
 
-def _not_here(bound: e.FrameBound) -> SqlExtError:
-    """Flink: "OVER RANGE FOLLOWING windows are not supported yet"."""
-    return SqlExtError(
-        "OVER-111",
-        f"a frame over a stream goes up to the row itself, not to {' '.join(bound.span.text.upper().split())}",
-        span=bound.span,
-        hint="BETWEEN ... PRECEDING AND CURRENT ROW: rows that follow have not come yet",
-    )
+def _refused(message: str, span: Span, hint: str) -> SqlExtError:
+    return SqlExtError("OVER-111", message, span=span, hint=hint)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlext.analysis.over.aggregations import check_function
+from sqlext.analysis.over.aggregations import BY_VALUE, check_function
 from sqlext.analysis.over.calls import OverCall, Prepared, aliased
 from sqlext.analysis.over.frames import frame_of
-from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import Call, Expr
-from sqlext.errors import SqlExtError
+from sqlext.dialect.ast.expressions import Call
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.over import Framed, RunningOver
 from sqlext.plan.panes import readable
 from sqlext.plan.scope import Scope, Shape, shape
-
-#: What is computed so.
-_FUNCTIONS = ("COUNT", "SUM", "MIN", "MAX", "AVG", "LAG")
 
 
 def goes_by_value(call: OverCall, scope: Scope) -> bool:
@@ -26,12 +21,13 @@ def goes_by_value(call: OverCall, scope: Scope) -> bool:
     As in Flink the order is ascending; other windows over a stream are refused.
     """
     items = call.over.order_by
-    if len(items) != 1 or items[0].descending or call.call.function not in _FUNCTIONS or call.call.distinct:
+    if len(items) != 1 or items[0].descending or call.call.function not in BY_VALUE or call.call.distinct:
         return False
     (item,) = items
     found = scope.bare(item.expr)
     timed = found is not None and found.column.time is not None
-    return not timed and not _is_now(item.expr) and frame_of(call.call).preceding is None
+    frame = frame_of(call.call)
+    return not timed and not _is_now(item.expr) and frame.preceding is None and not frame.following
 
 
 def bind_running(calls: Sequence[OverCall], rows: Prepared, ttl: int | None) -> Prepared:
@@ -42,8 +38,7 @@ def bind_running(calls: Sequence[OverCall], rows: Prepared, ttl: int | None) -> 
     """
     together: dict[tuple[Shape, ...], list[OverCall]] = {}
     for call in calls:
-        check_function(call.call, rows.scope.mode)
-        _check_default(call.call, rows.scope)
+        check_function(call.call, rows.scope)
         by = (*call.over.partition_by, call.over.order_by[0].expr)
         together.setdefault(tuple(shape(e, rows.scope) for e in by), []).append(call)
     for same in together.values():
@@ -61,19 +56,6 @@ def bind_running(calls: Sequence[OverCall], rows: Prepared, ttl: int | None) -> 
         )
         rows = rows.with_results(node, results)
     return rows
-
-
-def _check_default(call: Call, scope: Scope) -> None:
-    """Refuse a default of LAG that is not of the type of its values; of integers the width does not matter."""
-    value, default = call.args[0], call.args[2] if call.function == "LAG" and len(call.args) > 2 else None
-    if not isinstance(default, Expr) or not isinstance(value, Expr):
-        return
-    from_, to = infer(default, scope), infer(value, scope)
-    if from_ is None or to is None or can_implicitly_cast(from_, to) or (from_.is_integer and to.is_integer):
-        return
-    text = default.span.one_line
-    message = f"the default of LAG, `{text}`, is {from_}, its values are {to}"
-    raise SqlExtError("OVER-104", message, span=default.span, hint=f"CAST({text} AS {to.flink()})")
 
 
 def _is_now(expr: object) -> bool:

@@ -53,12 +53,12 @@ def _computed(calls: Sequence[OverCall], rows: Prepared, env: Environment) -> Pr
     """Return rows with a column for the result of each call."""
     if not rows.node.streaming:
         ours = [c for c in calls if c.call.distinct]
-        return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows))
+        return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows), env)
     ttl = setting_ttl(env)
     others = [c for c in calls if c.call.function not in RANKINGS]
     by_value = [c for c in others if goes_by_value(c, rows.scope)]
     # Functions by time want rows that stay, so they come before those whose results change.
-    rows = bind_over([c for c in others if c not in by_value], rows, ttl=ttl)
+    rows = bind_over([c for c in others if c not in by_value], rows, env, ttl=ttl)
     rows = bind_running(by_value, rows, ttl)
     for call in calls:
         if call.call.function in RANKINGS:

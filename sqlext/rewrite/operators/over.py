@@ -16,6 +16,7 @@ from sqlext.rewrite.expressions.renderer import ExpressionRenderer
 from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
+from sqlext_udfs.over.specification import OverFrame
 
 _NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 
@@ -35,7 +36,7 @@ def over_sql(node: Over, renderer: Rendering) -> str:
     columns = [identifier(c) for c in below.physical_columns()]
     inputs = [rows.place(text) for text in accumulators.inputs]
     calls = tuple(
-        (a.function, tuple(inputs[i] for i in a.inputs), (a.frame.unit, a.frame.preceding), a.distinct, a.parameters)
+        (a.function, tuple(inputs[i] for i in a.inputs), _frame(a.frame), a.distinct, a.parameters)
         for a in accumulators.accumulators
         if a.frame is not None
     )
@@ -58,21 +59,28 @@ def _result(function: Framed, node: Over, expressions: ExpressionRenderer, accum
         number = into.one(call.function.lower())
         type_ = infer(call, node.scope)
         return number if type_ is None or type_.root == "BIGINT" else f"CAST({number} AS {type_.spark()})"
-    if call.function == "LAG":
-        return _lag(function, expressions, into)
+    if call.function in ("LAG", "LEAD"):
+        return _other_row(function, expressions, into)
     return accumulated(replace(call, over=None), expressions, into)
 
 
-def _lag(function: Framed, expressions: ExpressionRenderer, into: Accumulators) -> str:
-    """Return LAG: its default stands where there is no row, not for a row's NULL.
+def _frame(frame: OverFrame) -> tuple[object, ...]:
+    """Return the fields of a frame; checkpoints hold those without the last one where it ends with the row."""
+    fields = (frame.unit, frame.preceding)
+    return (*fields, frame.following) if frame.following else fields
+
+
+def _other_row(function: Framed, expressions: ExpressionRenderer, into: Accumulators) -> str:
+    """Return LAG or LEAD: the default stands where there is no row, not for a row's NULL.
 
     Where the default cannot be NULL, Flink 2.3 takes the result for NOT NULL, and writes such a NULL as -1 or ''.
     """
-    parameters = (("offset", function.offset),)
+    name = function.call.function.lower()
+    parameters = (("offset", function.offset),) if name == "lag" else ()
     value, *more = function.call.args
     text, default = expressions.text(value), more[1] if len(more) > 1 else None
     if not isinstance(default, Expr):
-        return into.one("lag", text, parameters=parameters)
+        return into.one(name, text, parameters=parameters)
     otherwise = expressions.text(default)
-    row = into.one("lag", f"struct({text} AS v)", parameters=parameters)
+    row = into.one(name, f"struct({text} AS v)", parameters=parameters)
     return f"CASE WHEN {row} IS NULL THEN {otherwise} ELSE {row}.v END"

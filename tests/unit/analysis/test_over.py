@@ -104,23 +104,67 @@ def test_the_frame_of_lag_is_its_offset(flink: Analysis) -> None:
     [
         ("SUM(amount) OVER v", "OVER-001", "OVER v", "there is no window `v`"),
         (f"SUM(amount + COUNT(*) {W}) OVER (ORDER BY ts)", "OVER-101", "COUNT", "COUNT OVER stands inside another"),
-        (f"LEAD(amount) {W}", "OVER-102", "LEAD", "LEAD needs rows that come later"),
-        (f"NTILE(2) {W}", "OVER-102", "NTILE", "NTILE needs rows that come later"),
+        (f"NTILE(2) {W}", "OVER-102", "NTILE", "NTILE needs all rows of its partition"),
+        ("PERCENT_RANK() OVER (ORDER BY amount)", "OVER-102", "PERCENT_RANK", "needs all rows of its partition"),
         (f"UPPER(user_name) {W}", "OVER-103", "UPPER", "OVER needs an aggregate function; UPPER is none"),
         (f"LAG(amount, amount) {W}", "OVER-104", "amount)", "LAG goes back by a number of rows"),
         (f"LAG(amount) IGNORE NULLS {W}", "OVER-104", "LAG", "LAG takes NULLs for values"),
         ("SUM(amount) OVER ()", "OVER-105", "SUM", "SUM OVER is ordered by one time attribute"),
         ("SUM(amount) OVER (ORDER BY ts, extra.a)", "OVER-105", "extra.a", "SUM OVER is ordered by one time attribute"),
         ("SUM(amount) OVER (ORDER BY ts DESC)", "OVER-106", "ts DESC", "goes forward in time"),
-        ("SUM(amount) OVER (ORDER BY amount DESC)", "TIME-001", "amount DESC", "`amount` is INT"),
-        ("SUM(amount) OVER (ORDER BY amount ROWS 2 PRECEDING)", "TIME-001", "amount ROWS", "`amount` is INT"),
-        ("SUM(DISTINCT amount) OVER (ORDER BY amount + 1)", "TIME-001", "amount + 1", "`amount + 1` is INT"),
+        ("SUM(amount) OVER (ORDER BY amount DESC)", "OVER-114", "amount DESC", "goes up from the least one"),
+        ("LEAD(amount) OVER (ORDER BY amount)", "OVER-114", "LEAD", "in the order of time, and not of a value"),
+        ("FIRST_VALUE(amount) OVER (ORDER BY user_name)", "OVER-114", "FIRST_VALUE", "in the order of time"),
+        ("SUM(amount) OVER (ORDER BY amount ROWS 2 PRECEDING)", "OVER-114", "ROWS 2", "all rows up to this one"),
+        (
+            "SUM(amount) OVER (ORDER BY amount ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)",
+            "OVER-114",
+            "ROWS",
+            "all rows up to this one",
+        ),
+        ("SUM(DISTINCT amount) OVER (ORDER BY amount + 1)", "OVER-114", "SUM", "SUM(DISTINCT ...) OVER"),
         ("LAG(amount, amount) OVER (ORDER BY amount)", "OVER-104", "amount) OVER", "LAG goes back by a number of rows"),
         ("LAG(amount, 1, 'x') OVER (ORDER BY amount)", "OVER-104", "'x'", "`'x'`, is CHAR(1) NOT NULL"),
+        ("LAG(amount, 1, 'x') OVER (ORDER BY ts)", "OVER-104", "'x'", "`'x'`, is CHAR(1) NOT NULL"),
+        ("LEAD(amount, 1, 'x') OVER (ORDER BY ts)", "OVER-104", "'x'", "the default of LEAD"),
+        ("LEAD(amount, -1) OVER (ORDER BY ts)", "OVER-104", "-1", "LEAD goes on by a number of rows"),
+        (f"LEAD(amount) IGNORE NULLS {W}", "OVER-104", "LEAD", "LEAD takes NULLs for values"),
         ("LAG(amount) OVER (ORDER BY ts ROWS 1 PRECEDING)", "OVER-110", "ROWS 1", "LAG has no ROWS"),
-        ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING)", "OVER-111", "2 F", "2 FOLLOWING"),
-        ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)", "OVER-111", "1 P", "1 PRECEDING"),
+        ("LEAD(amount) OVER (ORDER BY ts ROWS 1 PRECEDING)", "OVER-110", "ROWS 1", "LEAD has no ROWS"),
+        ("LEAD(amount) OVER (ORDER BY pt)", "OVER-111", "LEAD", "processing time has none"),
+        ("SUM(amount) OVER (ORDER BY pt ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)", "OVER-111", "SUM", "processing"),
         ("SUM(amount) OVER (ORDER BY ts ROWS UNBOUNDED FOLLOWING)", "OVER-111", "UNBOUNDED", "UNBOUNDED FOLLOWING"),
+        (
+            "SUM(amount) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+            "OVER-111",
+            "UNBOUNDED",
+            "a stream has no last row",
+        ),
+        ("SUM(amount) OVER (ORDER BY ts ROWS 2 FOLLOWING)", "OVER-111", "2 F", "begins before it ends"),
+        (
+            "SUM(amount) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 2 PRECEDING)",
+            "OVER-111",
+            "1 PRECEDING AND",
+            "begins before it ends",
+        ),
+        (
+            "SUM(amount) OVER (ORDER BY ts RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL '1' SECOND PRECEDING)",
+            "OVER-111",
+            "RANGE",
+            "up to a time before the row",
+        ),
+        (
+            "COUNT(DISTINCT amount) OVER (ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)",
+            "OVER-111",
+            "ROWS",
+            "DISTINCT over all rows",
+        ),
+        (
+            "SUM(amount) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND INTERVAL '1' SECOND FOLLOWING)",
+            "OVER-113",
+            "INTERVAL",
+            "a number of",
+        ),
         ("SUM(amount) OVER (ORDER BY ts RANGE 5 PRECEDING)", "OVER-112", "5 P", "it takes an interval"),
         ("SUM(amount) OVER (ORDER BY ts RANGE INTERVAL '1' MONTH PRECEDING)", "WINDOW-002", "INTERVAL", "MONTH"),
         ("SUM(amount) OVER (ORDER BY ts ROWS INTERVAL '1' SECOND PRECEDING)", "OVER-113", "INTERVAL", "a number of"),
@@ -195,3 +239,69 @@ def test_over_stands_in_no_condition_of_rows(flink: Analysis) -> None:
 def test_only_columns_that_are_looked_at_are_kept(flink: Analysis, items: str, columns: list[str]) -> None:
     (over,) = _overs(flink, f"SELECT {items} FROM clicks AS c LEFT JOIN users AS u ON amount = 1 WHERE amount > 0")
     assert [c for c in over.physical_columns() if not c.startswith("__over")] == columns
+
+
+@pytest.mark.parametrize(
+    ("frame", "kept"),
+    [
+        ("ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING", ("ROWS", 2, 3)),
+        ("ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING", ("ROWS", None, -1)),
+        ("ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING", ("ROWS", -1, 2)),
+        ("RANGE BETWEEN CURRENT ROW AND INTERVAL '5' SECOND FOLLOWING", ("RANGE", 0, 5_000)),
+        ("RANGE BETWEEN INTERVAL '9' SECOND PRECEDING AND INTERVAL '4' SECOND PRECEDING", ("RANGE", 9_000, -4_000)),
+        ("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", ("ROWS", 2)),
+    ],
+)
+def test_the_operator_is_told_the_frame(flink: Analysis, frame: str, kept: tuple[object, ...]) -> None:
+    ((call,),) = _calls(flink, f"SELECT SUM(amount) OVER (ORDER BY ts {frame}) FROM clicks")
+    assert call[2] == kept
+
+
+def test_the_rowtime_stays_one_where_rows_wait_for_time(flink: Analysis) -> None:
+    """A window above waits as long as they do."""
+    items = "ts, COUNT(*) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL '1' HOUR FOLLOWING) AS n"
+    plan = flink.plan(f"SELECT {items} FROM clicks")
+    assert [c.name for c in plan.columns if c.is_rowtime] == ["ts"]
+    (over,) = (n for n in walk(plan) if isinstance(n, Over))
+    assert (over.lag, over.grows) == (3_600_000, False)
+    assert "state: rows that wait 3600000 ms" in as_text(plan)
+
+
+def test_the_rowtime_is_none_where_rows_wait_for_rows(flink: Analysis) -> None:
+    flink.run(f"CREATE TEMPORARY VIEW o AS SELECT ts, LEAD(amount, 2) {W} AS n FROM clicks")
+    query = "SELECT window_start, MAX(n) FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    error = flink.refuse(f"{query} GROUP BY window_start, window_end", "TIME-001")
+    assert "comes out at no certain time" in f"{error.message} {error.hint}"
+    text = as_text(flink.plan(f"SELECT LEAD(amount, 2) {W} FROM clicks"))
+    assert "state: the last 2 rows of each key" in text
+
+
+def test_functions_that_wait_alike_are_computed_together(flink: Analysis) -> None:
+    """Those that wait for rows are the last: they need the rowtime that they take away."""
+    frames = ["RANGE BETWEEN CURRENT ROW AND INTERVAL '1' SECOND FOLLOWING", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"]
+    sums = ", ".join(f"SUM(amount) OVER (PARTITION BY user_name ORDER BY ts {f}) AS s{i}" for i, f in enumerate(frames))
+    query = f"SELECT LEAD(amount) {W} AS l, {sums}, COUNT(*) {W} AS n, MAX(amount) {W} AS m, ts FROM clicks"
+    assert [[c[0] for c in calls] for calls in _calls(flink, query)] == [["count", "max"], ["sum"], ["lead", "sum"]]
+    assert flink.times(query) == {}
+
+
+def test_lead_has_a_default_where_there_is_no_row(flink: Analysis) -> None:
+    query = f"SELECT LEAD(amount, 2, -1) {W} AS l FROM clicks"
+    assert flink.columns(query) == {"l": "INT"}
+    ((call,),) = _calls(flink, query)
+    assert call[:1] == ("lead",)
+    assert call[2] == ("ROWS", 0, 2)
+
+
+def test_windows_are_values_where_rows_wait_for_rows(flink: Analysis) -> None:
+    """Their rows come when the window is over already: grouped by it, all of them would be late."""
+    windows = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    below = f"SELECT window_start, window_end, LEAD(amount) {W} AS l FROM {windows}"
+    plan = flink.plan(f"SELECT window_start, window_end, MAX(l) FROM ({below}) GROUP BY window_start, window_end")
+    assert plan.updating
+    flink.refuse(f"SELECT window_start, MAX(l) FROM ({below}) GROUP BY window_start EMIT AFTER WATERMARK", "EMIT-103")
+
+
+def test_a_rank_beside_it_goes_by_a_value(flink: Analysis) -> None:
+    """The time is none any more, so a rank by it may change: its result is updating, and right."""
+    assert flink.plan(f"SELECT LEAD(amount) {W} AS l, ROW_NUMBER() {W} AS n FROM clicks").changelog

@@ -99,17 +99,19 @@ def _result(call: OverCall, rows: list[Row], row: Row) -> Any:
     if call.function == "lag":
         at = end - 1 - dict(call.parameters).get("offset", 1)
         return rows[at][call.inputs[0]] if at >= 0 else None
-    values = [r[call.inputs[0]] if call.inputs else 1 for r in rows[_begin(call.frame, rows, place) : end]]
+    if call.function == "lead":
+        later = rows[place + call.frame.following :]
+        return later[0][call.inputs[0]] if later else None
+    framed = [r for i, r in enumerate(rows) if _is_in(call.frame, i - place, r.time - row.time)]
+    values = [r[call.inputs[0]] if call.inputs else 1 for r in framed]
     known = [v for v in values if v is not None]
     return _FUNCTIONS[call.function](list(dict.fromkeys(known)) if call.distinct else known)
 
 
-def _begin(frame: OverFrame, rows: list[Row], place: int) -> int:
-    if frame.preceding is None:
-        return 0
-    if frame.unit == "ROWS":
-        return max(0, place - frame.preceding)
-    return min(i for i, r in enumerate(rows) if r.time >= rows[place].time - frame.preceding)
+def _is_in(frame: OverFrame, place: int, time: int) -> bool:
+    """Whether a row is in the frame of another: how many rows, and ms, it lies behind that."""
+    at = place if frame.unit == "ROWS" else time
+    return at <= frame.following and (frame.preceding is None or at >= -frame.preceding)
 
 
 _FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {

@@ -21,7 +21,7 @@ from sqlext_udfs.kernel.arrow_numpy import known, numbers, taken, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 from sqlext_udfs.kernel.list_columns import elements
-from sqlext_udfs.over.blocks import Before
+from sqlext_udfs.over.blocks import Before, Blocks
 from sqlext_udfs.over.bounds import FrameBounds
 from sqlext_udfs.over.function import Evaluated, FrameFunction, FrameReach
 from sqlext_udfs.over.specification import OverCall
@@ -50,13 +50,52 @@ class Aggregated(FrameFunction):
         low, high = bounds.of(self._frame)
         growing = self._frame.preceding is None
         known = before if growing else None
+        partials = self._over(inputs, low, high, known, bounds)
+        return Evaluated(self._each.finish(partials), self._kept(inputs, partials, bounds, before) if growing else [])
+
+    def _over(
+        self, inputs: Columns, low: Ints, high: Ints, known: Before | None, bounds: FrameBounds
+    ) -> list[pa.Array]:
+        """Return the partial result of each frame."""
         partials = _subtracted(self._each, inputs, low, high, known)
-        if partials is None:
-            start = _Start(self._each, inputs, bounds.timeline.passed)
-            partials = bounds.blocks(self._frame).over(self._each, start, known)
-        last = bounds.timeline.ends
-        running = [taken(p, last) for p in partials] if growing else []
-        return Evaluated(self._each.finish(partials), running)
+        if partials is not None:
+            return partials
+        start = _Start(self._each, inputs, bounds.timeline.passed)
+        filled = np.flatnonzero(high > low)
+        if len(filled) == len(low):
+            shared = bounds.of(self._frame)
+            same = low is shared[0] and high is shared[1]
+            blocks = bounds.blocks(self._frame) if same else Blocks(low, high)
+            return blocks.over(self._each, start, known)
+        made: list[pa.Array] = []
+        if len(filled):
+            mine = None if known is None else Before(known.partials, known.places[filled])
+            made = Blocks(low[filled], high[filled]).over(self._each, start, mine)
+        return self._with_empty(inputs, made, filled, known, len(low))
+
+    def _with_empty(
+        self, inputs: Columns, made: list[pa.Array], filled: Ints, known: Before | None, count: int
+    ) -> list[pa.Array]:
+        """Return the partial results of all frames: of an empty one what was before, or what there is of no row."""
+        none = np.zeros(0, np.int64)
+        nothing = self._each.start([c.slice(0, 0) for c in inputs], Groups(none, 1), none)
+        places = np.full(count, len(filled))
+        pools = [made or [p.slice(0, 0) for p in nothing], nothing]
+        if known is not None:
+            places = np.where(known.places >= 0, len(filled) + 1 + known.places, places)
+            pools.append(known.partials)
+        places[filled] = np.arange(len(filled))
+        return [taken(pa.concat_arrays(parts), places) for parts in zip(*pools, strict=True)]
+
+    def _kept(self, inputs: Columns, partials: list[pa.Array], bounds: FrameBounds, before: Before) -> list[pa.Array]:
+        """Return the partial result from which the next row of each key goes on."""
+        last, behind = bounds.timeline.ends, self._frame.following
+        if behind == 0:
+            return [taken(p, last) for p in partials]
+        # Rows behind the last one come out later, and are in no result that is kept.
+        low = bounds.of(self._frame)[0][last]
+        high = np.maximum(low, bounds.timeline.rows[last] + 1 + min(behind, 0))
+        return self._over(inputs, low, high, Before(before.partials, before.places[last]), bounds)
 
 
 class Growing(FrameFunction):
@@ -139,9 +178,12 @@ def _subtracted(
 
 
 def _reach(call: OverCall) -> FrameReach:
-    if call.frame.preceding is None:
-        return FrameReach()
-    return FrameReach(rows=call.frame.preceding) if call.frame.unit == "ROWS" else FrameReach(time=call.frame.preceding)
+    frame = call.frame
+    if frame.preceding is None:
+        return FrameReach(rows=max(-frame.following, 0))
+    if frame.unit == "ROWS":
+        return FrameReach(rows=max(frame.preceding, 0))
+    return FrameReach(time=max(frame.preceding, 0))
 
 
 # A bound of sums with room for one more addition in 64 bits.

@@ -25,14 +25,16 @@ class FrameBounds:
     def of(self, frame: OverFrame) -> tuple[Ints, Ints]:
         """Return the first row of the frame of each row that comes out, and behind the last one.
 
-        An unbounded frame begins with the first row of this step: what came before is a partial result.
+        An unbounded frame begins with the first row of this step: what came before is a partial result. A frame may
+        be empty.
         """
         if frame not in self._known:
-            self._known[frame] = (self._low(frame), self._high(frame))
+            low = self._low(frame)
+            self._known[frame] = (low, np.maximum(low, self._high(frame)))
         return self._known[frame]
 
     def blocks(self, frame: OverFrame) -> Blocks:
-        """Return what these frames are made of."""
+        """Return what these frames, of which none is empty, are made of."""
         if frame not in self._blocks:
             self._blocks[frame] = Blocks(*self.of(frame))
         return self._blocks[frame]
@@ -40,11 +42,15 @@ class FrameBounds:
     def _low(self, frame: OverFrame) -> Ints:
         timeline = self.timeline
         if frame.preceding is None:
-            return timeline.fresh
+            # A frame that ends before its row goes on from what was kept: that ended so many rows earlier too.
+            return np.maximum(timeline.starts, timeline.fresh + min(frame.following, 0))
         if frame.unit == "RANGE":
-            return timeline.within(frame.preceding)
-        return np.maximum(timeline.starts, timeline.rows - frame.preceding)
+            return timeline.first_from(-frame.preceding)
+        return np.clip(timeline.rows - frame.preceding, timeline.starts, timeline.stops)
 
     def _high(self, frame: OverFrame) -> Ints:
+        timeline = self.timeline
         # RANGE ends with the last peer: rows of one time are in each other's frames.
-        return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers[1]
+        if frame.unit == "RANGE":
+            return timeline.behind(frame.following)
+        return np.clip(timeline.rows + frame.following + 1, timeline.starts, timeline.stops)

@@ -9,6 +9,7 @@
 | rank | BIGINT: 1 + how many rows have an earlier time | the same |
 | dense_rank | BIGINT: how many times there are up to the row's | how many times there were |
 | lag | the value ``offset`` rows before the frame's last row, NULL where there is none | these rows |
+| lead | the value so many rows behind the row as its frame goes, NULL where there is none | nothing |
 
 The frame of LAG goes up to the row, or with RANGE to the last of its peers. So peers have one value, as in Flink, which
 adds all rows of a time before it asks for a result.
@@ -44,6 +45,8 @@ def over_function(call: OverCall, types: Sequence[pa.DataType]) -> FrameFunction
         return Numbered(call.function)
     if call.function == "lag":
         return Lag(call, types[call.inputs[0]])
+    if call.function == "lead":
+        return Lead(call, types[call.inputs[0]])
     # A bounded frame computes its set anew from blocks; one without a beginning must remember it.
     if call.distinct and call.frame.preceding is None:
         return Growing(call, types)
@@ -114,6 +117,24 @@ class Lag(FrameFunction):
         places = high - 1 - self._offset
         there = places >= bounds.timeline.starts
         return Evaluated([taken(inputs[0], np.where(there, places, -1))], [])
+
+
+class Lead(FrameFunction):
+    """``lead``: NULL where there is no such row, or where its value is NULL.
+
+    Args:
+        call: its frame goes as many rows behind the row as the value lies.
+        of: the value's type.
+    """
+
+    def __init__(self, call: OverCall, of: pa.DataType) -> None:
+        self._offset = call.frame.following
+        super().__init__(call.inputs, (of,), (), FrameReach())
+
+    def evaluate(self, inputs: Columns, bounds: FrameBounds, before: Before) -> Evaluated:
+        """Return the value some rows behind."""
+        places = bounds.timeline.rows + self._offset
+        return Evaluated([taken(inputs[0], np.where(places < bounds.timeline.stops, places, -1))], [])
 
 
 def _known(before: Before) -> Ints:

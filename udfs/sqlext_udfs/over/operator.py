@@ -1,8 +1,9 @@
-"""Compute functions OVER frames that end with the row itself: each row comes out once, with its results.
+"""Compute functions OVER frames: each row comes out once, with its results.
 
 By event time a row comes out when the watermark has passed it, in the order of time, then of arrival (Flink:
-``RowTimeRangeBoundedPrecedingFunction`` and its kin). Rows behind the watermark are dropped. By processing time rows
-come out at once. The result is append-only: later rows are behind the frame of a row that came out.
+``RowTimeRangeBoundedPrecedingFunction`` and its kin). A row whose frame goes on behind it waits until the watermark has
+passed the end of the frame, or until so many later rows of its key are there. Rows behind the watermark are dropped. By
+processing time rows come out at once. The result is append-only: no later row is in the frame of a row that came out.
 
 Flink's bounded frames drop rows by the last row of the key that came out, not by the watermark: they take a late row
 where the key had none since. Its unbounded frames do as here.
@@ -81,7 +82,7 @@ class OverOperator(BucketOperator[OverState]):
         """Return when the next row comes out, no frame reaches the last one any more, or a key is forgotten."""
         times: list[int] = []
         if self._time is not None and state.waiting.num_rows:
-            times.append(int(integers(state.waiting.column(self._time)).min()) + 1)
+            times.append(self._next_out(integers(state.waiting.column(self._time)), state.seen))
         reach = self._steps.reach
         # With ROWS frames rows stay whatever time it is, so there is no deadline.
         if reach.time is not None and not reach.rows and state.reached.num_rows:
@@ -99,6 +100,13 @@ class OverOperator(BucketOperator[OverState]):
         """Return the state that ``encode`` wrote."""
         return over_state.decode(data)
 
+    def _next_out(self, waiting: Ints, seen: int | None) -> int:
+        """Return the least watermark that may let one of the rows out that wait."""
+        if seen is not None:
+            # Rows before it wait for others of their key, at the longest until the end of time.
+            waiting = waiting[waiting >= seen]
+        return min(int(waiting.min()) + self._steps.ahead_time + 1, Clock.END) if len(waiting) else Clock.END
+
     def _in_time(self, rows: pa.Table | None, clock: Clock) -> tuple[pa.Table | None, int]:
         """Return the rows that are not late, and how many are."""
         if rows is None or self._time is None or clock.late_watermark is None:
@@ -115,10 +123,12 @@ class OverOperator(BucketOperator[OverState]):
         due = np.ones(len(times), np.bool_) if self._time is None else times < _least(clock)
         if not due.any():
             return state, self._steps.no_rows()
-        rest = waiting.filter(pa.array(~due))
-        rows = waiting.filter(pa.array(due))
-        state = replace(state, waiting=rest)
-        return self._steps.release(state, rows, times[due], self._horizon(clock))
+        made = self._steps.release(state, waiting.filter(pa.array(due)), times[due], self._horizon(clock))
+        came = np.zeros(len(due), np.bool_)
+        came[due] = made.came
+        # Those of which not all is known that they look at wait on, in the order in which they came.
+        seen = self._horizon(clock) if self._steps.ahead_rows else None
+        return replace(made.state, waiting=waiting.filter(pa.array(~came)), seen=seen), made.out
 
     def _times(self, state: OverState, clock: Clock) -> Ints:
         """Return the time of each row that waits: by processing time, that of the batch where frames measure it.

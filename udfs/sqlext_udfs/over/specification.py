@@ -8,15 +8,23 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class OverFrame:
-    """The rows before a row that a function looks at. Each frame ends with the row itself, as all of Flink's do.
+    """The rows around a row that a function looks at.
 
     Attributes:
         unit: ROWS counts rows. RANGE goes by time, and rows of one time are in each other's frames.
-        preceding: how many rows before the row, or milliseconds before its time; None: all that ever came.
+        preceding: how many rows before the row it begins, or milliseconds before its time; below 0: behind the row;
+            None: with the first that ever came.
+        following: how many rows behind the row it ends, or milliseconds behind its time; below 0: before the row.
     """
 
     unit: Literal["ROWS", "RANGE"] = "RANGE"
     preceding: int | None = None
+    following: int = 0
+
+    @property
+    def ahead(self) -> int:
+        """How many rows, or milliseconds, behind a row must be known before it comes out."""
+        return max(self.following, -self.preceding if self.preceding is not None else 0, 0)
 
     @property
     def ends_in_time(self) -> bool:

@@ -32,6 +32,7 @@ class OverState:
         reached: rows that have come out, by key and time: keys, time, and the inputs of functions with such frames.
         running: a row for each key: the key, and what functions with unbounded frames keep of it.
         passed: how many rows have been looked at (``Timeline.passed``).
+        seen: rows that wait and are before it (ms) wait for later rows of their key; None where none does so.
         written: keys, and when the last row of each came (ms of the batch clock); only with a time to live.
     """
 
@@ -40,6 +41,7 @@ class OverState:
     running: pa.Table = field(default_factory=_nothing)
     passed: int = 0
     written: pa.Table = field(default_factory=_nothing)
+    seen: int | None = None
 
 
 def encode(state: OverState) -> bytes:
@@ -47,6 +49,8 @@ def encode(state: OverState) -> bytes:
     # Only keys with a time to live have the fourth table; ``decode`` takes three tables too.
     tables = [state.waiting, state.reached, state.running, *([state.written] if state.written.num_columns else [])]
     facts = {"version": _VERSION, "passed": state.passed}
+    if state.seen is not None:
+        facts["seen"] = state.seen
     return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
@@ -64,8 +68,9 @@ def decode(data: bytes) -> OverState:
             f"the state of OVER has version {facts.get('version')}, this is version {_VERSION}",
             hint="DROP QUERY starts the query anew",
         )
-    waiting, reached, running, *written = unnested(parts)
-    return OverState(waiting, reached, running, facts["passed"], *written)
+    waiting, reached, running, *more = unnested(parts)
+    written = more[0] if more else _nothing()
+    return OverState(waiting, reached, running, facts["passed"], written, facts.get("seen"))
 
 
 def key_numbers(keys: int, *tables: pa.Table) -> Ints:

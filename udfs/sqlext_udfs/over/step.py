@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
-from sqlext_udfs.kernel.clock import BEFORE_ALL
+from sqlext_udfs.kernel.clock import BEFORE_ALL, Clock
 from sqlext_udfs.kernel.groups import Bools, Ints, stable_order
 from sqlext_udfs.kernel.row_kinds import INSERT
 from sqlext_udfs.over.blocks import Before
@@ -18,7 +19,21 @@ from sqlext_udfs.over.function import FrameReach
 from sqlext_udfs.over.functions import over_function
 from sqlext_udfs.over.specification import OverSpecification
 from sqlext_udfs.over.state import OverState, key_numbers
-from sqlext_udfs.over.timeline import Timeline
+from sqlext_udfs.over.timeline import Timeline, rows_behind
+
+
+class Released(NamedTuple):
+    """What became of rows.
+
+    Attributes:
+        state: after it.
+        out: the rows that come out with their results, by time and then arrival.
+        came: whether each of the rows is among them.
+    """
+
+    state: OverState
+    out: pa.Table
+    came: Bools
 
 
 class OverStep:
@@ -30,6 +45,7 @@ class OverStep:
 
     Attributes:
         reach: which rows that have come out are kept.
+        ahead_rows, ahead_time: how many rows, and ms, behind a row must be known before it comes out.
 
     Raises:
         SqlExtError: FUNC-022 for a function that there is not, or not for these types.
@@ -41,19 +57,21 @@ class OverStep:
         self._functions = [over_function(call, types) for call in specification.calls]
         # Sorted: these are columns of the state, and must not depend on the order of the calls.
         self._kept = sorted({i for f in self._functions if f.reach != FrameReach() for i in f.inputs})
-        self.reach = _widest([f.reach for f in self._functions])
+        frames = [c.frame for c in specification.calls]
+        self.ahead_rows = max((f.ahead for f in frames if f.unit == "ROWS"), default=0)
+        self.ahead_time = max((f.ahead for f in frames if f.unit == "RANGE"), default=0)
+        reach = _widest([f.reach for f in self._functions])
+        # A row that comes out now may be so much older than those that come next.
+        self.reach = reach if reach.time is None else replace(reach, time=reach.time + self.ahead_time)
 
-    def release(self, state: OverState, rows: pa.Table, times: Ints, horizon: int | None) -> tuple[OverState, pa.Table]:
-        """Let rows come out.
+    def release(self, state: OverState, rows: pa.Table, times: Ints, horizon: int | None) -> Released:
+        """Let those rows come out of which all that they look at is known.
 
         Args:
             state: what is known; none of its rows is later than these.
-            rows: in the order of arrival.
+            rows: in the order of arrival; none can come before the last of them any more.
             times: of each row (ms).
             horizon: the least time (ms) that a later row can have; None: unknown.
-
-        Returns:
-            The state after it, and the rows with their results, by time and then arrival.
         """
         # Kept rows, new rows and running keys are numbered together, then told apart by their places.
         keys = self._numbered(state, rows)
@@ -62,20 +80,35 @@ class OverStep:
         time = np.concatenate([self._times(state.reached), times])
         # Kept rows stand before new ones of the same time: they came earlier.
         order = Timeline.order(key, time)
-        bounds = FrameBounds(Timeline(key[order], time[order], order >= old, state.passed))
+        due = self._due(key[order], time[order], order >= old, horizon)
+        if not due.any():
+            return Released(state, self.no_rows(), np.zeros(rows.num_rows, np.bool_))
+        bounds = FrameBounds(Timeline(key[order], time[order], due, state.passed))
         columns = self._columns(state.reached, rows, order)
-        # ``kept`` has a row for each key that came now; other keys keep what they had.
+        # ``kept`` has a row for each key that has rows that come out; other keys keep what they had.
         outputs, kept = self._results(state.running, running, bounds, columns)
-        arrived = order[order >= old] - old
-        reached = self._reached(columns, bounds.timeline, horizon)
+        arrived = order[due] - old
+        reached = self._reached(columns, bounds.timeline, due | (order < old), horizon)
         last = arrived[bounds.timeline.ends]
         after = replace(
             state,
             reached=reached,
-            running=self._running(state.running, ~np.isin(running, key[old:]), rows, last, kept),
+            running=self._running(state.running, ~np.isin(running, key[old + arrived]), rows, last, kept),
             passed=state.passed + len(order),
         )
-        return after, self._out(rows, times, outputs, arrived)
+        came = np.zeros(rows.num_rows, np.bool_)
+        came[arrived] = True
+        # Where a row stands among those that come out, in the order of arrival.
+        places = np.cumsum(came) - 1
+        out = self._out(rows.filter(pa.array(came)), times[came], outputs, places[arrived])
+        return Released(after, out, came)
+
+    def _due(self, key: Ints, time: Ints, new: Bools, horizon: int | None) -> Bools:
+        """Return which rows of a timeline come out."""
+        if horizon is None or horizon >= Clock.END or not (self.ahead_rows or self.ahead_time):
+            return new
+        # Those that are waited for are a key's last ones in any case.
+        return new & (time < horizon - self.ahead_time) & (rows_behind(key) >= self.ahead_rows)
 
     def pruned(self, state: OverState, horizon: int) -> OverState:
         """Return a state without the rows that no frame can reach any more."""
@@ -140,11 +173,13 @@ class OverStep:
             kept += made.running
         return outputs, kept
 
-    def _reached(self, columns: dict[int, pa.Array], timeline: Timeline, horizon: int | None) -> pa.Table:
-        keep = timeline.back() < self.reach.rows
+    def _reached(self, columns: dict[int, pa.Array], timeline: Timeline, out: Bools, horizon: int | None) -> pa.Table:
+        """Return those of the rows that are ``out`` that later ones look at."""
+        places = np.flatnonzero(out)
+        keep = rows_behind(timeline.key[places]) < self.reach.rows
         if self.reach.time is not None and horizon is not None:
-            keep |= timeline.time >= self._least(horizon)
-        places = np.flatnonzero(keep)
+            keep |= timeline.time[places] >= self._least(horizon)
+        places = places[keep]
         keys = [taken(columns[i], places) for i in range(self._specification.keys)]
         return table_of([*keys, pa.array(timeline.time[places]), *(taken(columns[i], places) for i in self._kept)])
 

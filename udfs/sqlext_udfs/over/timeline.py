@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +21,8 @@ class Timeline:
     Attributes:
         key: the number of each row's key.
         time: of each row (ms).
-        due: whether the row comes out in this step; in each key these come last.
+        due: whether the row comes out in this step. In each key they stand behind those that came out before, and
+            before those that come out later.
         passed: how many rows came out in all steps before, and were looked at: their places are below it.
     """
 
@@ -60,18 +62,34 @@ class Timeline:
         mine = runs[self.rows]
         return first[mine], np.append(first[1:], len(self.key))[mine]
 
-    def within(self, duration: int) -> Ints:
-        """Return the first row of the same key that is at most ``duration`` ms before, of each row that comes out."""
+    @cached_property
+    def stops(self) -> Ints:
+        """Where the key of each row that comes out ends: the place behind its last row."""
+        first, runs = _runs(_changes(self.key))
+        return np.append(first[1:], len(self.key))[runs[self.rows]]
+
+    def first_from(self, shift: int) -> Ints:
+        """Return the first row of the same key from ``shift`` ms behind each row that comes out on."""
+        return self._searched(shift, "left")
+
+    def behind(self, shift: int) -> Ints:
+        """Return the place behind the last row of the same key up to ``shift`` ms behind each row that comes out."""
+        return self._searched(shift, "right")
+
+    def _searched(self, shift: int, side: Literal["left", "right"]) -> Ints:
         if not len(self.key):
             return self.key
         time = self.time - int(self.time.min())
         span = int(time.max()) + 1
-        key, wanted = self.key[self.rows], np.maximum(time[self.rows] - duration, 0)
+        key, wanted = self.key[self.rows], time[self.rows] + shift
         # Key and time as one ascending number, for one binary search over all keys; ranks where that leaves 64 bits.
         if span * (int(self.key[-1]) + 1) > _LARGEST:
             times = np.unique(time)
-            time, wanted, span = np.searchsorted(times, time), np.searchsorted(times, wanted), len(times)
-        return np.searchsorted(self.key * span + time, key * span + wanted, "left")
+            wanted = np.searchsorted(times, wanted, side) - (side == "right")
+            time, span = np.searchsorted(times, time), len(times)
+        # Just outside of the key's times lie the last row of the key before it, and the first one of the next.
+        wanted = np.clip(wanted, 0, span) if side == "left" else np.clip(wanted, -1, span - 1)
+        return np.searchsorted(self.key * span + time, key * span + wanted, side)
 
     @cached_property
     def ends(self) -> Ints:
@@ -79,10 +97,11 @@ class Timeline:
         last = np.flatnonzero(_changes(self.key[self.rows])[1:])
         return np.append(last, len(self.rows) - 1) if len(self.rows) else self.rows
 
-    def back(self) -> Ints:
-        """Return how many rows of its key come after each row."""
-        first, runs = _runs(_changes(self.key))
-        return np.append(first[1:], len(self.key))[runs] - np.arange(len(self.key)) - 1
+
+def rows_behind(key: Ints) -> Ints:
+    """Return how many rows of its key come after each row; rows of a key stand together."""
+    first, runs = _runs(_changes(key))
+    return np.append(first[1:], len(key))[runs] - np.arange(len(key)) - 1
 
 
 def _changes(values: Ints) -> Bools:

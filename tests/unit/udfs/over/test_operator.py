@@ -76,6 +76,71 @@ def test_over_agrees_with_plain_python(batches: list[Batch], calls: list[OverCal
     assert Run(*calls).all(batches) == expected(batches, calls)
 
 
+#: Frames that go on behind the row: those by rows, and those by time, are computed apart.
+_AHEAD = {
+    "ROWS": [(None, 2), (None, 0), (2, 2), (0, 1), (-1, 3), (-2, 2), (1, 0), (4, -2), (None, -1), (0, 0)],
+    "RANGE": [(None, 3), (None, 0), (5, 5), (0, 4), (-2, 6), (6, -2), (3, 0)],
+}
+_AHEAD_CALLS = {
+    unit: [
+        OverCall(name, inputs, OverFrame(unit, *frame), distinct)
+        for name, inputs, distinct in _WANTED
+        for frame in frames
+        if not (distinct and frame[0] is None)
+    ]
+    for unit, frames in _AHEAD.items()
+}
+_AHEAD_CALLS["ROWS"] += [OverCall("lead", (VALUE,), OverFrame("ROWS", 0, n)) for n in (0, 1, 3)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(_batches(), st.data(), st.sampled_from(list(_AHEAD)))
+def test_frames_that_go_on_behind_the_row(batches: list[Batch], data: st.DataObject, unit: str) -> None:
+    calls = data.draw(st.lists(st.sampled_from(_AHEAD_CALLS[unit]), min_size=1, max_size=4))
+    assert sorted(Run(*calls).all(batches)) == sorted(expected(batches, calls))
+
+
+@pytest.mark.parametrize("unit", _AHEAD)
+def test_all_frames_that_go_on_behind_the_row(unit: str) -> None:
+    rows = [Row("ab"[i % 7 == 0], i // 3, i % 5 - 2, i / 4, "xyz"[i % 3], i) for i in range(80)]
+    batches = [Batch(rows[:25], 5), Batch(rows[25:40], 9), Batch(rows[40:60], None), Batch(rows[60:], 22)]
+    calls = _AHEAD_CALLS[unit]
+    assert sorted(Run(*calls).all(batches)) == sorted(expected(batches, calls))
+
+
+@_FEW
+@given(_batches(), st.data(), st.sampled_from(list(_AHEAD)))
+def test_it_sleeps_until_something_comes_out(batches: list[Batch], data: st.DataObject, unit: str) -> None:
+    run = Run(*data.draw(st.lists(st.sampled_from(_AHEAD_CALLS[unit]), min_size=1, max_size=2)))
+    for batch in batches:
+        run.batch(batch.rows, batch.watermark)
+        wakeup = run.operator.next_wakeup(run.state).event
+        if wakeup is not None and wakeup > (run.watermark or 0):
+            step = run.operator.step(run.state, None, Clock(wakeup - 1, run.watermark))
+            assert step.out.num_rows == 0
+        if run.state.waiting.num_rows:
+            assert wakeup is not None
+
+
+def test_a_row_waits_until_the_watermark_has_passed_its_frame() -> None:
+    run = Run(OverCall("count", frame=OverFrame("RANGE", 0, 10)))
+    assert run.batch([Row("a", 5, id=1), Row("a", 9, id=2), Row("b", 5, id=3)], 15) == []
+    assert run.operator.next_wakeup(run.state) == Wakeup(event=16)
+    assert run.batch([Row("a", 15, id=4)], 16) == [(1, 3), (3, 1)]
+    assert run.batch([], Clock.END) == [(2, 2), (4, 1)]
+
+
+def test_a_row_waits_for_later_rows_of_its_key() -> None:
+    run = Run(OverCall("lead", (VALUE,), OverFrame("ROWS", 0, 1)))
+    assert run.batch([Row("a", 5, 1, id=1), Row("a", 9, 2, id=2), Row("b", 5, 3, id=3)], 8) == []
+    assert run.operator.next_wakeup(run.state) == Wakeup(event=10)
+    assert run.batch([], 10) == [(1, 2)]
+    # No row is to be seen: only new ones, or the end, let these out.
+    assert run.operator.next_wakeup(run.state) == Wakeup(event=Clock.END)
+    assert run.batch([Row("b", 11, 4, id=4)], 12) == [(3, 4)]
+    assert run.batch([], Clock.END) == [(2, None), (4, None)]
+
+
 @_FEW
 @given(st.lists(_ROWS, max_size=20), st.lists(st.sampled_from(_CALLS), min_size=1, max_size=3))
 def test_all_rows_at_the_end_of_time_give_what_they_give_before(rows: list[Row], calls: list[OverCall]) -> None:
