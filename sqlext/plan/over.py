@@ -1,4 +1,4 @@
-"""The nodes of functions OVER a window of rows: in the order of time, or of a value."""
+"""The nodes of functions OVER rows: in the order of time, in that of a value, and of a window of time that is over."""
 
 from __future__ import annotations
 
@@ -188,5 +188,60 @@ class RunningOver(Operator):
         yield "OVER keys", ", ".join(e.span.one_line for e in self.partition), value_form(self.partition, self.scope)
         form = (expression_form(self.order.expr, self.scope), self.order.nulls)
         yield "OVER order", self.order.span.one_line, form
+        calls = [f.call for f in self.functions]
+        yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowedOver(Operator):
+    """Each row of its input with the results of functions over the rows of its window of time, when that is over.
+
+    Its columns are those of its input, then the results. All calls have the same PARTITION BY and ORDER BY.
+
+    Attributes:
+        scope: the names that the expressions use.
+        functions: what is computed. RANGE frames go by rows that are equal in ORDER BY.
+        window: the window whose rows they are.
+        partition: PARTITION BY, without the bounds of the window.
+        order: ORDER BY; without it all rows of a partition are equal.
+    """
+
+    scope: Scope
+    functions: tuple[Framed, ...]
+    window: PlanColumn
+    partition: tuple[Expr, ...] = ()
+    order: tuple[OrderItem, ...] = ()
+
+    function: ClassVar[str] = "window_over"
+
+    @property
+    def event_time(self) -> bool:
+        """Always: rows come out when the watermark has come to the end of their window."""
+        return True
+
+    @property
+    def what(self) -> str:
+        """OVER, and of which rows."""
+        keys = ", ".join(["the window", *(e.span.one_line for e in self.partition)])
+        order = ", ".join(o.span.one_line for o in self.order)
+        return f"OVER by {keys}{f' in the order of {order}' if order else ''}"
+
+    @property
+    def bound(self) -> str:
+        """The window."""
+        return "rows until their window ends"
+
+    @property
+    def clause(self) -> Span | None:
+        """The first call."""
+        return self.functions[0].call.span
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield what its state depends on: the rows that wait."""
+        below = self.sources[0].columns
+        yield "OVER keys", ", ".join(e.span.one_line for e in self.partition), value_form(self.partition, self.scope)
+        order = [(expression_form(o.expr, self.scope), o.descending, o.nulls) for o in self.order]
+        yield "OVER order", ", ".join(o.span.one_line for o in self.order), order
+        yield "OVER window", self.window.name, column_form(self.window, below)
         calls = [f.call for f in self.functions]
         yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]

@@ -79,6 +79,11 @@ OPERATORS = {
         SUM(`value`) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)
         FROM {_SOURCE} WINDOW w AS (PARTITION BY key ORDER BY ts)""",
     ),
+    "over_windows": Operator(
+        "key STRING, v BIGINT, third BIGINT, percent DOUBLE, total BIGINT",
+        f"""SELECT key, `value`, NTILE(3) OVER (w ORDER BY `value` DESC, ts), PERCENT_RANK() OVER (w ORDER BY `value`),
+        SUM(`value`) OVER w FROM {_WINDOWS} WINDOW w AS (PARTITION BY window_start, window_end)""",
+    ),
     "pattern": Operator(
         "key STRING, low BIGINT, high BIGINT",
         f"""SELECT key, low, high FROM {_SOURCE} MATCH_RECOGNIZE (PARTITION BY key ORDER BY ts

@@ -87,5 +87,6 @@ _MAKERS: Mapping[str, tuple[str, str]] = {
     "over": ("sqlext_udfs.over.making", "plain_over_operator"),
     "rank": ("sqlext_udfs.ranking.making", "rank_operator"),
     "running": ("sqlext_udfs.ranking.running", "running_operator"),
+    "window_over": ("sqlext_udfs.over.making", "plain_windowed_over_operator"),
     "watermark": ("sqlext_udfs.watermark_column", "watermark_operator"),
 }

@@ -73,7 +73,7 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared, env: Environment, *, tt
     if not calls:
         return rows
     if rows.node.updating or rows.node.changelog:
-        raise _changing(calls[0].call)
+        raise changing(calls[0].call)
     together: dict[_Window, list[OverCall]] = {}
     for call in calls:
         check_function(call.call, rows.scope)
@@ -132,17 +132,22 @@ def _with_results(calls: Sequence[OverCall], window: _Window, rows: Prepared) ->
 
 def check_function(call: Call, scope: Scope) -> None:
     """Refuse what is no function of rows around this one."""
-    inside = next((p for child in call.children() for p in own_parts(child) if isinstance(p, Call) and p.over), None)
-    if inside is not None:
-        message = f"{inside.name} OVER stands inside another"
-        raise SqlExtError("OVER-101", message, span=inside.span, hint="compute it in a sub-query")
+    check_shape(call, scope)
     if call.function in _NEED_ALL_ROWS:
         message = f"{call.function} needs all rows of its partition, which a stream never has"
-        hint = "LAG and LEAD look back and ahead; batch mode has all rows"
+        hint = "PARTITION BY window_start, window_end: a window has an end; or batch mode"
         raise SqlExtError("OVER-102", message, span=call.span, hint=hint)
     # is_aggregate denies calls with OVER, so it is asked about the bare function.
     if call.function not in UNFRAMED and not is_aggregate(replace(call, over=None), scope.mode):
         raise SqlExtError("OVER-103", f"OVER needs an aggregate function; {call.name} is none", span=call.span)
+
+
+def check_shape(call: Call, scope: Scope) -> None:
+    """Refuse OVER inside of OVER, and what LAG and LEAD do not take."""
+    inside = next((p for child in call.children() for p in own_parts(child) if isinstance(p, Call) and p.over), None)
+    if inside is not None:
+        message = f"{inside.name} OVER stands inside another"
+        raise SqlExtError("OVER-101", message, span=inside.span, hint="compute it in a sub-query")
     if call.function in ("LAG", "LEAD"):
         _check_offset(call, scope)
 
@@ -220,8 +225,9 @@ def _unseen(call: Call) -> SqlExtError:
     return SqlExtError("OVER-111", message, span=call.span, hint="ORDER BY the rowtime")
 
 
-def _changing(call: Call) -> SqlExtError:
-    """Flink: "... doesn't support consuming update and delete changes which is produced by node OverAggregate"."""
+def changing(call: Call) -> SqlExtError:
+    """Return the refusal of rows that change."""
+    # Flink: "... doesn't support consuming update and delete changes which is produced by node OverAggregate".
     message = f"{call.name} OVER takes rows that do not change after they have come"
     hint = "group by a window below, or use ROW_NUMBER() with WHERE rn <= n"
     return SqlExtError("OVER-107", message, span=call.span, hint=hint)

@@ -32,9 +32,8 @@ def frame_of(call: e.Call) -> OverFrame:
         # RANGE takes rows of one time together, and ROW_NUMBER must tell them apart.
         return OverFrame("ROWS" if call.function == "ROW_NUMBER" else "RANGE")
     if call.function in UNFRAMED:
-        looks = "at the one row behind it" if call.function == "LEAD" else "at all rows up to this one"
-        message = f"{call.function} has no {frame.unit}: it looks {looks}"
-        raise SqlExtError("OVER-110", message, span=frame.span, hint="leave it out, or give the others a window alone")
+        looks = "the one row behind it" if call.function == "LEAD" else "all rows up to this one"
+        raise _no_frame(call, frame, looks)
     start = None if frame.start.side == "UNBOUNDED PRECEDING" else _place(frame, frame.start)
     end = _place(frame, frame.end) if frame.end is not None else 0
     if start is not None and start > end:
@@ -47,6 +46,45 @@ def frame_of(call: e.Call) -> OverFrame:
         message = "DISTINCT over all rows before ends with the row itself"
         raise _refused(message, frame.span, "AND CURRENT ROW, or a frame that begins somewhere")
     return OverFrame(unit, None if start is None else -start, end)
+
+
+#: More rows than a partition has: what UNBOUNDED means where all rows are there.
+UNBOUNDED = 1 << 40
+_OF_ALL = ("NTILE", "PERCENT_RANK", "CUME_DIST")
+_EDGES = {"UNBOUNDED PRECEDING": -UNBOUNDED, "UNBOUNDED FOLLOWING": UNBOUNDED}
+
+
+def whole_frame_of(call: e.Call) -> OverFrame:
+    """Return the frame of a call over a partition of which all rows are there; RANGE goes by rows that are equal.
+
+    Raises:
+        SqlExtError: OVER-110 for a function that has no frame, OVER-111 for one that ends before it begins, OVER-112
+            for RANGE by a distance, OVER-113 for ROWS without a number.
+    """
+    over = call.over
+    assert over is not None
+    frame = over.frame
+    if frame is not None and call.function in (*UNFRAMED, *_OF_ALL):
+        raise _no_frame(call, frame, "all rows of its partition")
+    if frame is None:
+        if call.function == "LEAD":
+            return OverFrame("ROWS", 0, offset_of(call))
+        if call.function == "LAG":
+            return OverFrame("ROWS")
+        # Without an order all rows are equal, so they are in each other's frames.
+        return OverFrame("RANGE", UNBOUNDED, 0)
+    bounds = [frame.start, *([frame.end] if frame.end is not None else [])]
+    distance = next((b for b in bounds if b.offset is not None), None)
+    if frame.unit != "ROWS" and distance is not None:
+        message = "RANGE by a distance goes by a time; over the rows of a window it takes those that are equal"
+        hint = "ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING, or ORDER BY the rowtime"
+        raise SqlExtError("OVER-112", message, span=distance.span, hint=hint)
+    first, last = (_EDGES.get(b.side) for b in (bounds[0], bounds[-1]))
+    start = _place(frame, frame.start) if first is None else first
+    end = 0 if frame.end is None else _place(frame, frame.end) if last is None else last
+    if start > end or start == UNBOUNDED or end == -UNBOUNDED:
+        raise _refused("a frame begins before it ends", frame.start.span, "BETWEEN the earlier bound AND the later one")
+    return OverFrame("ROWS" if frame.unit == "ROWS" else "RANGE", -start, end)
 
 
 def offset_of(call: e.Call) -> int:
@@ -83,6 +121,11 @@ def _duration(offset: e.Expr) -> int:
         message = "RANGE goes by the time of ORDER BY, so it takes an interval, 0 or longer"
         raise SqlExtError("OVER-112", message, span=offset.span, hint="RANGE INTERVAL '5' MINUTE PRECEDING")
     return millis
+
+
+def _no_frame(call: e.Call, frame: e.Frame, looks: str) -> SqlExtError:
+    message = f"{call.function} has no {frame.unit}: it looks at {looks}"
+    return SqlExtError("OVER-110", message, span=frame.span, hint="leave it out, or give the others a window alone")
 
 
 def _refused(message: str, span: Span, hint: str) -> SqlExtError:

@@ -52,7 +52,7 @@ def bind_rank(call: OverCall, rows: Prepared, env: Environment) -> Prepared:
     # A rank moves when a row above it is taken back, so changes below must say what they take back.
     below = readable(aliased(rows))
     scope = rows.scope
-    window, partition = _window(call, scope)
+    window, partition = window_of(call, scope)
     if window is not None and below.changelog:
         message = f"{call.call.name} by a window cannot rank rows that change after they were given out"
         raise SqlExtError("RANK-002", message, span=call.call.span, hint="leave the window out of PARTITION BY")
@@ -147,7 +147,7 @@ def _goes_by_value(rank: Rank) -> bool:
     return one and rank.window is None and _only_time(rank) is None
 
 
-def _window(call: OverCall, scope: Scope) -> tuple[PlanColumn | None, tuple[Expr, ...]]:
+def window_of(call: OverCall, scope: Scope) -> tuple[PlanColumn | None, tuple[Expr, ...]]:
     """Return the window that both bounds of are in PARTITION BY, and the other keys."""
     bounds: dict[str, set[str]] = {}
     columns: dict[str, PlanColumn] = {}

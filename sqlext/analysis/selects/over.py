@@ -17,6 +17,7 @@ from sqlext.analysis.over.calls import (
 )
 from sqlext.analysis.over.running import bind_running, goes_by_value
 from sqlext.analysis.ranking.top_n import RANKINGS, bind_rank
+from sqlext.analysis.ranking.windowed import bind_windowed, of_windows
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.types.inference import infer, infer_condition
@@ -55,6 +56,9 @@ def _computed(calls: Sequence[OverCall], rows: Prepared, env: Environment) -> Pr
         ours = [c for c in calls if c.call.distinct]
         return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows), env)
     ttl = setting_ttl(env)
+    if windowed := of_windows(calls, rows):
+        rows = bind_windowed(windowed, rows)
+        calls = [c for c in calls if c not in windowed]
     others = [c for c in calls if c.call.function not in RANKINGS]
     by_value = [c for c in others if goes_by_value(c, rows.scope)]
     # Functions by time want rows that stay, so they come before those whose results change.

@@ -21,7 +21,7 @@ from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import StreamJoin
 from sqlext.plan.matching import Match
-from sqlext.plan.over import Over, RunningOver
+from sqlext.plan.over import Over, RunningOver, WindowedOver
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
@@ -41,7 +41,7 @@ from sqlext.rewrite.operators.distinct import distinct_sql
 from sqlext.rewrite.operators.grouping import GroupingSql, combined_sql
 from sqlext.rewrite.operators.joins import stream_join_sql
 from sqlext.rewrite.operators.matching import match_sql
-from sqlext.rewrite.operators.over import over_sql
+from sqlext.rewrite.operators.over import over_sql, windowed_over_sql
 from sqlext.rewrite.operators.ranking import rank_sql
 from sqlext.rewrite.operators.running import running_sql
 from sqlext.rewrite.operators.session_rows import session_rows
@@ -70,6 +70,7 @@ _OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {
     Distinct: distinct_sql,
     Match: match_sql,
     Over: over_sql,
+    WindowedOver: windowed_over_sql,
     Rank: rank_sql,
     RunningOver: running_sql,
     StreamJoin: stream_join_sql,

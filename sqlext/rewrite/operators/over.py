@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import Expr
-from sqlext.plan.over import Framed, Over
+from sqlext.dialect.ast.expressions import Expr, Literal, Node
+from sqlext.plan.over import Framed, Over, WindowedOver
 from sqlext.quoting import identifier
-from sqlext.rewrite.expressions.accumulators import Accumulators
+from sqlext.rewrite.expressions.accumulators import Accumulators, Parameters
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import accumulated
 from sqlext.rewrite.expressions.renderer import ExpressionRenderer
+from sqlext.rewrite.operators.ranking import sort_key
 from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext_udfs.over.specification import OverFrame
 
-_NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+_NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")
+_SHARES = ("PERCENT_RANK", "CUME_DIST")
 
 
 def over_sql(node: Over, renderer: Rendering) -> str:
@@ -34,12 +36,7 @@ def over_sql(node: Over, renderer: Rendering) -> str:
     rows.texts += [expressions.text(e) for e in node.partition]
     time = rows.place(f"unix_millis({instant(node.time)})") if node.time is not None else None
     columns = [identifier(c) for c in below.physical_columns()]
-    inputs = [rows.place(text) for text in accumulators.inputs]
-    calls = tuple(
-        (a.function, tuple(inputs[i] for i in a.inputs), _frame(a.frame), a.distinct, a.parameters)
-        for a in accumulators.accumulators
-        if a.frame is not None
-    )
+    calls = _calls(accumulators, rows)
     specification = (
         ("keys", len(node.partition)),
         ("time", time),
@@ -53,15 +50,62 @@ def over_sql(node: Over, renderer: Rendering) -> str:
     return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
 
 
-def _result(function: Framed, node: Over, expressions: ExpressionRenderer, accumulators: Accumulators) -> str:
+def windowed_over_sql(node: WindowedOver, renderer: Rendering) -> str:
+    """Return the query of the rows of windows that are over, with their results."""
+    (below,) = node.sources
+    accumulators = Accumulators()
+    expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
+    results = [f"{_result(f, node, expressions, accumulators)} AS {identifier(f.physical)}" for f in node.functions]
+    rows = InputColumns()
+    rows.texts += [expressions.text(e) for e in node.partition]
+    window = identifier(node.window.physical)
+    rows.texts += [f"unix_millis({window}.start)", f"unix_millis({window}.end)"]
+    keys = len(rows.texts)
+    columns = [identifier(c) for c in below.physical_columns()]
+    specification = (
+        ("keys", keys),
+        ("end", keys - 1),
+        ("values", tuple(rows.place(c) for c in columns)),
+        ("calls", _calls(accumulators, rows)),
+        ("order", tuple(sort_key(o, rows, node.scope, renderer) for o in node.order)),
+    )
+    step = SpecifiedStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
+    operated = step.over(renderer, OperatorInput(below, rows.texts))
+    alias = node.scope.relations[0].alias
+    return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
+
+
+def _calls(accumulators: Accumulators, rows: InputColumns) -> tuple[object, ...]:
+    """Return what the operator is told of each function; its inputs become columns."""
+    inputs = [rows.place(text) for text in accumulators.inputs]
+    return tuple(
+        (a.function, tuple(inputs[i] for i in a.inputs), _frame(a.frame), a.distinct, a.parameters)
+        for a in accumulators.accumulators
+        if a.frame is not None
+    )
+
+
+def _result(
+    function: Framed, node: Over | WindowedOver, expressions: ExpressionRenderer, accumulators: Accumulators
+) -> str:
     call, into = function.call, replace(accumulators, frame=function.frame)
     if call.function in _NUMBERS:
-        number = into.one(call.function.lower())
+        parameters: Parameters = (("n", _count(call.args[0])),) if call.function == "NTILE" else ()
+        number = into.one(call.function.lower(), parameters=parameters)
         type_ = infer(call, node.scope)
         return number if type_ is None or type_.root == "BIGINT" else f"CAST({number} AS {type_.spark()})"
+    if call.function in _SHARES:
+        return into.one(call.function.lower())
+    if call.function == "NTH_VALUE":
+        return into.one("nth_value", expressions.text(call.args[0]), parameters=(("n", _count(call.args[1])),))
     if call.function in ("LAG", "LEAD"):
         return _other_row(function, expressions, into)
     return accumulated(replace(call, over=None), expressions, into)
+
+
+def _count(literal: Node) -> int:
+    assert isinstance(literal, Literal)
+    return int(literal.value)
 
 
 def _frame(frame: OverFrame) -> tuple[object, ...]:

@@ -12,6 +12,8 @@ from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.making import known_without_spark
 from sqlext_udfs.over.operator import OverOperator
 from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
+from sqlext_udfs.over.windowed import WindowedOverOperator, WindowedOverSpecification
+from sqlext_udfs.ranking.specification import SortKey
 
 #: Gives aggregates of users their classes.
 Known = Callable[[Sequence[AggregateCall]], Sequence[AggregateCall]]
@@ -33,6 +35,20 @@ def over_operator(known: Known, fields: Mapping[str, Any], types: Sequence[pa.Da
 def plain_over_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> OverOperator:
     """Return the operator of calls of which none is the user's; see ``over_operator``."""
     return over_operator(known_without_spark, fields, types)
+
+
+def windowed_over_operator(
+    known: Known, fields: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> WindowedOverOperator:
+    """Return the operator of functions OVER the rows of windows; ``fields`` are those of its specification."""
+    calls = tuple(_call(call, known) for call in fields["calls"])
+    order = tuple(SortKey(*item) for item in fields["order"])
+    return WindowedOverOperator(WindowedOverSpecification(**{**fields, "calls": calls, "order": order}), types)
+
+
+def plain_windowed_over_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> WindowedOverOperator:
+    """Return the operator of calls of which none is the user's; see ``windowed_over_operator``."""
+    return windowed_over_operator(known_without_spark, fields, types)
 
 
 def _call(fields: Sequence[Any], known: Known) -> OverCall:

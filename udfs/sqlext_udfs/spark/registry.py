@@ -79,6 +79,7 @@ _BUILT_IN: dict[str, tuple[str, str]] = {
     "running": ("sqlext_udfs.spark.ranking", "RunningFunction"),
     "watermark": ("sqlext_udfs.spark.watermark_column", "WatermarkFunction"),
     "window": ("sqlext_udfs.spark.windows", "WindowFunction"),
+    "window_over": ("sqlext_udfs.spark.over", "WindowedOverFunction"),
 }
 _registered: dict[str, Callable[[], StatefulFunction]] = {}
 
