@@ -196,21 +196,19 @@ class RunningOver(Operator):
 class WindowedOver(Operator):
     """Each row of its input with the results of functions over the rows of its window of time, when that is over.
 
-    Its columns are those of its input, then the results. All calls have the same PARTITION BY and ORDER BY.
+    Its columns are those of its input, then the results. All calls have the same PARTITION BY.
 
     Attributes:
         scope: the names that the expressions use.
         functions: what is computed. RANGE frames go by rows that are equal in ORDER BY.
         window: the window whose rows they are.
         partition: PARTITION BY, without the bounds of the window.
-        order: ORDER BY; without it all rows of a partition are equal.
     """
 
     scope: Scope
     functions: tuple[Framed, ...]
     window: PlanColumn
     partition: tuple[Expr, ...] = ()
-    order: tuple[OrderItem, ...] = ()
 
     function: ClassVar[str] = "window_over"
 
@@ -222,9 +220,7 @@ class WindowedOver(Operator):
     @property
     def what(self) -> str:
         """OVER, and of which rows."""
-        keys = ", ".join(["the window", *(e.span.one_line for e in self.partition)])
-        order = ", ".join(o.span.one_line for o in self.order)
-        return f"OVER by {keys}{f' in the order of {order}' if order else ''}"
+        return f"OVER by {', '.join(['the window', *(e.span.one_line for e in self.partition)])}"
 
     @property
     def bound(self) -> str:
@@ -240,8 +236,6 @@ class WindowedOver(Operator):
         """Yield what its state depends on: the rows that wait."""
         below = self.sources[0].columns
         yield "OVER keys", ", ".join(e.span.one_line for e in self.partition), value_form(self.partition, self.scope)
-        order = [(expression_form(o.expr, self.scope), o.descending, o.nulls) for o in self.order]
-        yield "OVER order", ", ".join(o.span.one_line for o in self.order), order
         yield "OVER window", self.window.name, column_form(self.window, below)
         calls = [f.call for f in self.functions]
         yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]

@@ -12,8 +12,8 @@ CREATE OR REPLACE TEMPORARY VIEW sqlext_step_1 AS
 SELECT
   unix_millis(__window.start) AS c0,
   unix_millis(__window.end) AS c1,
-  user_name AS c2,
-  amount AS c3,
+  amount AS c2,
+  user_name AS c3,
   __window AS c4
 FROM (
   SELECT __q0.user_name, __q0.amount, __q0.__window
@@ -43,33 +43,6 @@ FROM (
   ) AS __q0
 ) AS __in;
 -- view sqlext_step_2: stateful function window_over over sqlext_step_1
-CREATE OR REPLACE TEMPORARY VIEW sqlext_step_3 AS
-SELECT
-  unix_millis(__window.start) AS c0,
-  unix_millis(__window.end) AS c1,
-  user_name AS c2,
-  amount AS c3,
-  __window AS c4,
-  __over_0 AS c5
-FROM (
-  SELECT user_name, amount, __window, __a0 AS __over_0
-  FROM sqlext_step_2 AS __in
-) AS __in;
--- view sqlext_step_4: stateful function window_over over sqlext_step_3
-CREATE OR REPLACE TEMPORARY VIEW sqlext_step_5 AS
-SELECT
-  unix_millis(__window.start) AS c0,
-  unix_millis(__window.end) AS c1,
-  user_name AS c2,
-  amount AS c3,
-  __window AS c4,
-  __over_0 AS c5,
-  __over_1 AS c6
-FROM (
-  SELECT user_name, amount, __window, __over_0, __a0 AS __over_1
-  FROM sqlext_step_4 AS __in
-) AS __in;
--- view sqlext_step_6: stateful function window_over over sqlext_step_5
 -- shown
 SELECT user_name, CAST(__window.end AS TIMESTAMP_NTZ) AS window_end, `quarter`, `percent`, total
 FROM (
@@ -84,9 +57,9 @@ FROM (
       user_name,
       amount,
       __window,
-      __over_0,
-      __over_1,
-      (CAST(shiftright(shiftleft(__a0, 32), 32) AS INT)) AS __over_2
-    FROM sqlext_step_6 AS __in
+      __o0_0 AS __over_0,
+      __o1_0 AS __over_1,
+      (CAST(shiftright(shiftleft(__o2_0, 32), 32) AS INT)) AS __over_2
+    FROM sqlext_step_2 AS __in
   ) AS __in
 );

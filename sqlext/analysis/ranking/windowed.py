@@ -38,13 +38,13 @@ def bind_windowed(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
     Raises:
         SqlExtError: OVER-... for what is wrong with a call.
     """
-    together: dict[tuple[object, ...], list[OverCall]] = {}
+    together: dict[tuple[Shape, ...], list[OverCall]] = {}
     for call in calls:
         if rows.node.updating or rows.node.changelog:
             raise changing(call.call)
         check_shape(call.call, rows.scope)
         _check(call.call, rows.scope)
-        together.setdefault(_form(call, rows.scope), []).append(call)
+        together.setdefault(tuple(shape(e, rows.scope) for e in call.over.partition_by), []).append(call)
     for same in together.values():
         below = aliased(rows)
         window, partition = window_of(same[0], rows.scope)
@@ -57,7 +57,6 @@ def bind_windowed(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
             functions=tuple(Framed(c.call, whole_frame_of(c.call), c.name) for c in same),
             window=window,
             partition=partition,
-            order=same[0].over.order_by,
         )
         rows = rows.with_results(node, results)
     return rows
@@ -92,11 +91,6 @@ def _by_time(call: OverCall, scope: Scope) -> bool:
         return False
     found = scope.bare(items[0].expr)
     return isinstance(items[0].expr, Call) or (found is not None and found.column.time is not None)
-
-
-def _form(call: OverCall, scope: Scope) -> tuple[object, ...]:
-    partition: list[Shape] = [shape(e, scope) for e in call.over.partition_by]
-    return (*partition, *((shape(o.expr, scope), o.descending, o.nulls) for o in call.over.order_by))
 
 
 def _check(call: Call, scope: Scope) -> None:

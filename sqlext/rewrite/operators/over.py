@@ -53,24 +53,35 @@ def over_sql(node: Over, renderer: Rendering) -> str:
 def windowed_over_sql(node: WindowedOver, renderer: Rendering) -> str:
     """Return the query of the rows of windows that are over, with their results."""
     (below,) = node.sources
-    accumulators = Accumulators()
     expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
-    results = [f"{_result(f, node, expressions, accumulators)} AS {identifier(f.physical)}" for f in node.functions]
     rows = InputColumns()
     rows.texts += [expressions.text(e) for e in node.partition]
     window = identifier(node.window.physical)
     rows.texts += [f"unix_millis({window}.start)", f"unix_millis({window}.end)"]
     keys = len(rows.texts)
+    # What functions of one order keep is told apart from that of another by the names of its results.
+    sorts: dict[tuple[object, ...], Accumulators] = {}
+    results = []
+    for function in node.functions:
+        assert function.call.over is not None
+        order = tuple(sort_key(o, rows, node.scope, renderer) for o in function.call.over.order_by)
+        into = sorts.setdefault(order, Accumulators(prefix=f"__o{len(sorts)}_"))
+        results.append(f"{_result(function, node, expressions, into)} AS {identifier(function.physical)}")
     columns = [identifier(c) for c in below.physical_columns()]
+    values = tuple(rows.place(c) for c in columns)
+    calls = [_calls(a, rows) for a in sorts.values()]
     specification = (
         ("keys", keys),
         ("end", keys - 1),
-        ("values", tuple(rows.place(c) for c in columns)),
-        ("calls", _calls(accumulators, rows)),
-        ("order", tuple(sort_key(o, rows, node.scope, renderer) for o in node.order)),
+        ("values", values),
+        ("calls", tuple(c for of in calls for c in of)),
+        ("orders", tuple(sorts)),
+        ("order_of", tuple(i for i, of in enumerate(calls) for _ in of)),
     )
-    step = SpecifiedStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
-    operated = step.over(renderer, OperatorInput(below, rows.texts))
+    names = [name for a in sorts.values() for name in a.result_names()]
+    operated = SpecifiedStep(node, specification, (*below.physical_columns(), *names)).over(
+        renderer, OperatorInput(below, rows.texts)
+    )
     alias = node.scope.relations[0].alias
     return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
 

@@ -42,8 +42,9 @@ def windowed_over_operator(
 ) -> WindowedOverOperator:
     """Return the operator of functions OVER the rows of windows; ``fields`` are those of its specification."""
     calls = tuple(_call(call, known) for call in fields["calls"])
-    order = tuple(SortKey(*item) for item in fields["order"])
-    return WindowedOverOperator(WindowedOverSpecification(**{**fields, "calls": calls, "order": order}), types)
+    orders = tuple(tuple(SortKey(*item) for item in order) for order in fields["orders"])
+    own = {**fields, "calls": calls, "orders": orders, "order_of": tuple(fields["order_of"])}
+    return WindowedOverOperator(WindowedOverSpecification(**own), types)
 
 
 def plain_windowed_over_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> WindowedOverOperator:

@@ -14,6 +14,7 @@ Their frames have bounds, as far as they go: nothing is kept of a partition.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ from sqlext_udfs.over.functions import over_function
 from sqlext_udfs.over.specification import OverCall
 from sqlext_udfs.over.timeline import Timeline
 
-Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Numbers = npt.NDArray[Any]
 
 
 def partition_function(call: OverCall, types: Sequence[pa.DataType]) -> FrameFunction:
@@ -88,18 +89,21 @@ def _ntile(parts: int) -> Callable[[Timeline], Numbers]:
         least, more = np.divmod(timeline.stops - timeline.starts, parts)
         place = timeline.rows - timeline.starts
         longer = more * (least + 1)
-        return np.where(place < longer, place // (least + 1), more + (place - longer) // np.maximum(least, 1)) + 1
+        made: Numbers = np.where(place < longer, place // (least + 1), more + (place - longer) // np.maximum(least, 1))
+        return made + 1
 
     return of
 
 
 def _percent_rank(timeline: Timeline) -> Numbers:
     others = timeline.stops - timeline.starts - 1
-    return np.divide(timeline.peers[0] - timeline.starts, np.maximum(others, 1))
+    made: Numbers = (timeline.peers[0] - timeline.starts) / np.maximum(others, 1)
+    return made
 
 
 def _cume_dist(timeline: Timeline) -> Numbers:
-    return np.divide(timeline.peers[1] - timeline.starts, timeline.stops - timeline.starts)
+    made: Numbers = (timeline.peers[1] - timeline.starts) / (timeline.stops - timeline.starts)
+    return made
 
 
 _SHARES = {"percent_rank": _percent_rank, "cume_dist": _cume_dist}

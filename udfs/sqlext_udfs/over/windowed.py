@@ -36,14 +36,16 @@ class WindowedOverSpecification:
         end: the end of the window, BIGINT of milliseconds (UTC).
         values: columns that are handed on.
         calls: the functions. RANGE frames go by rows that are equal in ORDER BY.
-        order: ORDER BY; without it all rows of a partition are equal.
+        orders: each ORDER BY that one of them has; without items all rows of a partition are equal.
+        order_of: which of these each call has.
     """
 
     keys: int
     end: int
     values: tuple[int, ...]
     calls: tuple[OverCall, ...]
-    order: tuple[SortKey, ...] = ()
+    orders: tuple[tuple[SortKey, ...], ...]
+    order_of: tuple[int, ...]
 
 
 class WindowedOverOperator(TableState, BucketOperator[pa.Table]):
@@ -103,20 +105,22 @@ class WindowedOverOperator(TableState, BucketOperator[pa.Table]):
         return table_of([pa.nulls(0, t) for t in self.output_types])
 
     def _results(self, rows: pa.Table) -> pa.Table:
-        """Return rows of whole windows with their results, by window and partition, in the order of ORDER BY."""
+        """Return rows of whole windows with their results."""
         spec, columns = self._spec, [whole(c) for c in rows.columns]
         known = normalised(rows.select(range(spec.keys)))
         keys = numbered([whole(c) for c in known.columns], (), rows.num_rows)
-        made = in_order(keys, [columns[o.place] for o in spec.order], spec.order, latest_first=False)
+        sorted_ = [in_order(keys, [columns[o.place] for o in by], by, latest_first=False) for by in spec.orders]
         # Rows that are equal in ORDER BY have one time, so RANGE takes them together.
-        bounds = FrameBounds(_timeline(keys.ids[made.places], np.cumsum(made.new)))
+        bounds = [FrameBounds(_timeline(keys.ids[s.places], np.cumsum(s.new))) for s in sorted_]
+        # Where each row stands in an order.
+        places = [np.argsort(s.places) for s in sorted_]
         nothing = np.full(rows.num_rows, -1)
         results: list[pa.Array] = []
-        for function in self._functions:
-            inputs = [taken(columns[i], made.places) for i in function.inputs]
+        for function, by in zip(self._functions, spec.order_of, strict=True):
+            inputs = [taken(columns[i], sorted_[by].places) for i in function.inputs]
             before = Before([pa.nulls(0, t) for t in function.running_types], nothing)
-            results += function.evaluate(inputs, bounds, before).outputs
-        values = [taken(columns[i], made.places) for i in spec.values]
+            results += [taken(c, places[by]) for c in function.evaluate(inputs, bounds[by], before).outputs]
+        values = [columns[i] for i in spec.values]
         return table_of([*values, *results, pa.array(np.full(rows.num_rows, INSERT, np.int8))])
 
 

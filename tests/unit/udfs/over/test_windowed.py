@@ -59,7 +59,7 @@ class Run:
     """The operator driven by rows: its state goes through bytes after each batch."""
 
     def __init__(self, calls: Sequence[OverCall], order: str = "up") -> None:
-        spec = WindowedOverSpecification(2, END, (ID,), tuple(calls), _ORDERS[order])
+        spec = WindowedOverSpecification(2, END, (ID,), tuple(calls), (_ORDERS[order],), (0,) * len(calls))
         self.operator = WindowedOverOperator(spec, TYPES)
         self.state = self.operator.empty()
         self.watermark: int | None = None
@@ -177,4 +177,13 @@ def test_rows_come_out_when_their_window_is_over() -> None:
     assert run.batch([], 10) == [(1, 0.0), (3, 1.0)]
     assert run.batch([Row("a", 10, 5, None, 4), Row("a", 20, 0, None, 5)]) == []
     assert run.late == 1
-    assert run.batch([], Clock.END) == [(5, 0.0), (2, 1.0)]
+    assert run.batch([], Clock.END) == [(2, 1.0), (5, 0.0)]
+
+
+def test_calls_of_several_orders() -> None:
+    calls = [OverCall("row_number"), OverCall("count", (), _WHOLE), OverCall("row_number")]
+    spec = WindowedOverSpecification(2, END, (ID,), tuple(calls), (_ORDERS["up"], (), _ORDERS["down"]), (0, 1, 2))
+    run = Run(calls)
+    run.operator = WindowedOverOperator(spec, TYPES)
+    rows = [Row("a", 10, v, None, v) for v in (2, 3, 1)]
+    assert run.batch(rows, 10) == [(2, 2, 3, 2), (3, 3, 3, 1), (1, 1, 3, 3)]
