@@ -10,7 +10,7 @@ from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import StreamJoin
 from sqlext.plan.nodes import AssignWindows
-from sqlext.plan.stateful import BOUND_IT, unbounded_states
+from sqlext.plan.stateful import unbounded_states
 from sqlext.source import Span
 
 #: What to write in place of a half.
@@ -23,7 +23,7 @@ def cautions(plan: PlanNode, span: Span) -> Iterator[SqlExtError]:
     halves = {id(node): half for node in walk(plan) if (half := half_window(node)) is not None}
     for state in unbounded_states(plan):
         if id(state) not in halves:
-            code, hint = ("WARN-002", _JOIN) if isinstance(state, StreamJoin) else ("WARN-001", BOUND_IT)
+            code, hint = ("WARN-002", _JOIN) if isinstance(state, StreamJoin) else ("WARN-001", state.remedy)
             yield SqlExtError(code, state.unbounded, span=state.clause or span, hint=hint)
     for key, missing in halves.values():
         message = f"GROUP BY {key.span.one_line} without {missing} is no window: its results change as rows come"

@@ -11,7 +11,7 @@ from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
-from sqlext.plan.stateful import Operator
+from sqlext.plan.stateful import BOUND_IT, Operator
 from sqlext.source import Span
 from sqlext_udfs.over.specification import OverFrame
 
@@ -125,6 +125,15 @@ class Over(Operator):
         # A row that waits for others of its key is not forgotten: it has not come out.
         forgets = self.ttl is not None and not any(f.waits_for_rows for f in self.functions)
         return not forgets and bool(self.partition) and self.clause is not None
+
+    @property
+    def remedy(self) -> str:
+        """The time to live does not end rows that wait."""
+        if any(f.waits_for_rows for f in self.functions):
+            return (
+                "RANGE ... FOLLOWING waits for a time; PARTITION BY window_start, window_end until the window is over"
+            )
+        return BOUND_IT
 
     @property
     def clause(self) -> Span | None:

@@ -91,6 +91,11 @@ class Stateful(PlanNode):
         return f"nothing bounds the state of {self.what}"
 
     @property
+    def remedy(self) -> str:
+        """What messages say would bound its state."""
+        return BOUND_IT
+
+    @property
     def clause(self) -> Span | None:
         """The clause that asks for it."""
         return None

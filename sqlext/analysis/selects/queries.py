@@ -26,7 +26,7 @@ from sqlext.plan.columns import Part, PlanColumn, Time, unique_names
 from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope, ScopeRelation
-from sqlext.plan.stateful import BOUND_IT, unbounded_states
+from sqlext.plan.stateful import unbounded_states
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
@@ -230,7 +230,7 @@ def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
             "STATE-001",
             f"{state.unbounded}, and `sqlext.unbounded-state` is 'error'",
             span=state.clause or span,
-            hint=BOUND_IT,
+            hint=state.remedy,
         )
 
 

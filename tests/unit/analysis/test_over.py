@@ -305,3 +305,11 @@ def test_windows_are_values_where_rows_wait_for_rows(flink: Analysis) -> None:
 def test_a_rank_beside_it_goes_by_a_value(flink: Analysis) -> None:
     """The time is none any more, so a rank by it may change: its result is updating, and right."""
     assert flink.plan(f"SELECT LEAD(amount) {W} AS l, ROW_NUMBER() {W} AS n FROM clicks").changelog
+
+
+def test_what_is_said_of_rows_that_wait_without_end(flink: Analysis) -> None:
+    """A time to live would not end them."""
+    settings = "SET 'sqlext.unbounded-state' = 'error'; SET 'table.exec.state.ttl' = '1 h'; "
+    error = flink.refuse(f"{settings}SELECT LEAD(amount) {W} FROM clicks", "STATE-001")
+    assert error.hint is not None
+    assert error.hint.startswith("RANGE ... FOLLOWING waits for a time")
