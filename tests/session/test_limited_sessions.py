@@ -142,3 +142,23 @@ def test_rows_of_sessions_touch_alike_in_both_modes(workspace: Workspace) -> Non
             *[("00:00", "00:12")] * 3,
             ("00:16", "00:21"),
         ]
+
+
+def test_rows_know_their_session_behind_a_static_join_and_in_aggregates(workspace: Workspace) -> None:
+    workspace.put("0.csv", *(f"{k},{t},2024-01-01 00:00:{t:02}" for k in "ab" for t in (0, 4, 8, 20)))
+    names = "CREATE TABLE names (k STRING, name STRING) WITH ('connector' = 'filesystem', 'path' = '${OUT}/names', "
+    names += "'format' = 'csv', 'scan.mode' = 'snapshot');"
+    (workspace.folder / "out" / "names").mkdir(parents=True)
+    (workspace.folder / "out" / "names" / "1.csv").write_text("a,ann\n")
+    plain = WINDOWS.replace(LENGTHS, "INTERVAL '5' SECOND")
+    joined = f"SELECT n.name, v, {BOUNDS} FROM {plain} AS s JOIN names AS n ON s.k = n.k;"
+    inside = (
+        f"SELECT k, MAX(TIMESTAMPDIFF(SECOND, window_start, ts)) FROM {plain} GROUP BY k, window_start, window_end;"
+    )
+    for mode in ("", BATCH):
+        rows, most = workspace.run(mode, SOURCE.format(SPARK), names, joined, inside)[-2:]
+        assert sorted(rows.rows) == [
+            *(("ann", t, "00:00", "00:13") for t in (0, 4, 8)),
+            ("ann", 20, "00:20", "00:25"),
+        ]
+        assert sorted(most.rows) == [("a", 0), ("a", 8), ("b", 0), ("b", 8)]

@@ -9,7 +9,7 @@ import pytest
 from tests.workspace import Workspace
 
 SOURCE = """CREATE TABLE ev (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '20' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv', {});"""
+WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv', 'csv.null-literal' = '-', {});"""
 ARROW, SPARK = "'sqlext.source' = 'arrow'", "'sqlext.source' = 'spark'"
 SINK = """CREATE TABLE {0} (k STRING, v INT, a BIGINT, b BIGINT, c STRING)
 WITH ('connector' = 'delta', 'path' = '${{OUT}}/{0}');"""
@@ -56,8 +56,8 @@ def filled(workspace: Workspace) -> Workspace:
     for number in range(4):
         lines = []
         for i, t in enumerate(times[number * 25 : (number + 1) * 25]):
-            value = "" if i % 9 == 4 else str(number * 25 + i)
-            lines.append(f"{random_.choice(['a', 'b', ''])},{value},2024-01-01 00:{t // 60:02}:{t % 60:02}")
+            value = "-" if i % 9 == 4 else str(number * 25 + i)
+            lines.append(f"{random_.choice(['a', 'b', '-'])},{value},2024-01-01 00:{t // 60:02}:{t % 60:02}")
         workspace.put(f"{number}.csv", *lines)
     return workspace
 

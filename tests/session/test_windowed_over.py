@@ -9,7 +9,7 @@ import pytest
 from tests.workspace import Workspace
 
 SOURCE = """CREATE TABLE ev (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '20' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv', {});"""
+WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv', 'csv.null-literal' = '-', {});"""
 ARROW, SPARK = "'sqlext.source' = 'arrow'", "'sqlext.source' = 'spark'"
 SINK = """CREATE TABLE {0} (k STRING, w STRING, a STRING, b STRING, c STRING, d STRING)
 WITH ('connector' = 'delta', 'path' = '${{OUT}}/{0}');"""
@@ -62,8 +62,8 @@ def filled(workspace: Workspace) -> Workspace:
     for number in range(4):
         lines = []
         for i, t in enumerate(times[number * 20 : (number + 1) * 20]):
-            value = "" if i % 9 == 4 else str(random_.randrange(6))
-            lines.append(f"{random_.choice(['a', 'b', ''])},{value},2024-01-01 00:{t // 60:02}:{t % 60:02}")
+            value = "-" if i % 9 == 4 else str(random_.randrange(6))
+            lines.append(f"{random_.choice(['a', 'b', '-'])},{value},2024-01-01 00:{t // 60:02}:{t % 60:02}")
         workspace.put(f"{number}.csv", *lines)
     return workspace
 

@@ -58,6 +58,7 @@ from sqlext_udfs.windows.triggers.tree import (
 
 #: An aggregate of these is the same with DISTINCT and without.
 _SAME_DISTINCT = ("MIN", "MAX")
+_LIMITED = "SESSION with a maximum length"
 _FILL = "EMIT FILL"
 #: The option of a table, and of SET for all: the table that takes late rows.
 _LATE_TABLE = "sqlext.late-rows.table"
@@ -121,13 +122,33 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
 
 
 def static_firing(grouped: Grouped) -> Firing | None:
-    """Return what an operator of ours does for a grouping of rows that stand still: there only FILL asks for one."""
+    """Return what an operator of ours does for a grouping of rows that stand still: FILL, sessions with a maximum."""
     clause, assign = grouped.select.emit, grouped.assign
-    if clause is None or clause.fill is None:
+    given = assign is not None and _is_given(grouped)
+    limited = assign is not None and assign.spec.limit is not None and not given
+    filled = clause is not None and clause.fill is not None
+    if not limited and not filled:
         return None
     window = windows_of(assign.spec) if assign is not None else Global()
-    given = assign is not None and _is_given(grouped)
-    return Firing(Policy(window, default_trigger(window)), given, (_FILL,), emit=emit_text(clause))
+    why = (*([_FILL] if filled else []), *([_LIMITED] if limited else []))
+    return Firing(
+        Policy(window, default_trigger(window)), given, why, emit=emit_text(clause) if clause and filled else ""
+    )
+
+
+def are_rows_of_sessions(grouped: Grouped) -> bool:
+    """Whether rows must be told which session they are in before they are grouped by it: something looks at that.
+
+    ``session_window`` of Spark knows the session when it has grouped the rows. It has no maximum either.
+    """
+    assign = grouped.assign
+    if assign is None:  # behind a join
+        return any(isinstance(n, nodes.AssignWindows) and n.spec.limit is not None for n in walk(grouped.node))
+    if assign.spec.kind is not WindowKind.SESSION or isinstance(assign, SessionRows):
+        return False
+    if any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped)):
+        return True
+    return assign.spec.limit is not None and _is_given(grouped)
 
 
 def _late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: Environment) -> LateRows | None:
@@ -243,7 +264,7 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
     if spec.gap is not None and not _is_given(grouped):
         yield "SESSION with a gap of each row"
     if spec.limit is not None and not _is_given(grouped):
-        yield "SESSION with a maximum length"
+        yield _LIMITED
     if any(isinstance(n, nodes.RestoreTime) for n in walk(grouped.node)):
         yield "a window of times that Spark does not follow through a join or a grouping"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.emit.fills import bound_fill, with_nulls
-from sqlext.analysis.emit.firing import find_firing, static_firing
+from sqlext.analysis.emit.firing import are_rows_of_sessions, find_firing, static_firing
 from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
 from sqlext.analysis.names.registered import refuse_static
@@ -40,11 +40,15 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
             check_grouped(expr, grouping, scope, mode)
     builder = _outputs(items, grouping)
     # session_window of Spark makes sessions of the rows that share all grouping keys, not of PARTITION BY.
-    if _sessions_of_others(node, grouping) or _cut_at_rest(node, grouping):
+    if _sessions_of_others(node, grouping):
         node = session_rows(node)
     expressions = [i.expr for i in items if i.expr is not None]
     assign = window_function(node) if grouping.window is not None else None
     grouped = Grouped(select, node, scope, grouping, expressions, assign)
+    if grouping.window is not None and are_rows_of_sessions(grouped):
+        node = session_rows(node)
+        assign = window_function(node)
+        grouped = Grouped(select, node, scope, grouping, expressions, assign)
     firing = _firing(grouped, binding)
     if node.changelog and assign is not None and (firing is None or not firing.final):
         raise changes_below(select.span, "a window that fires early or late, or keeps late rows,")
@@ -104,12 +108,6 @@ def _sessions_of_others(node: nodes.PlanNode, grouping: Grouping) -> bool:
     grouped = {f.column.physical for e in grouping.expressions if (f := grouping.scope.bare(e)) is not None}
     legacy = any(c.name == NAMES[0] for c in assign.columns)
     return not legacy and (declared != grouped or len(grouping.expressions) != len(declared))
-
-
-def _cut_at_rest(node: nodes.PlanNode, grouping: Grouping) -> bool:
-    """Whether rows that stand still are in sessions with a maximum length: Spark's ``session_window`` has none."""
-    assign = _assignment(node, grouping.window)
-    return assign is not None and assign.spec.limit is not None and not node.streaming
 
 
 def _constant_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:

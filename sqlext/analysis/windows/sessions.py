@@ -6,15 +6,14 @@ holds milliseconds: an INTERVAL is converted, a whole number counts milliseconds
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
 from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Exists, Expr, InQuery, Interval, Node, ScalarQuery
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import Aliased, AssignWindows, ComputeGap, PlanNode, WindowKind
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import AssignWindows, ComputeGap, PlanNode, WindowKind
 from sqlext.plan.scope import Scope
 from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.types import BIGINT
@@ -66,10 +65,13 @@ def _is_interval(gap: Expr, scope: Scope) -> bool:
 
 
 def session_rows(node: PlanNode) -> PlanNode:
-    """Return a FROM in which the rows of a session are looked at one by one, if it has sessions."""
-    inner = node.input if isinstance(node, Aliased) else node
-    if not isinstance(inner, AssignWindows) or inner.spec.kind is not WindowKind.SESSION:
+    """Return rows that are looked at one by one: where they are in sessions, an operator tells them in which."""
+    if isinstance(node, Aggregate):  # its sessions are its own
         return node
-    # Spark's session_window only aggregates: it tells no row which session it is in.
-    rows = SessionRows(inner.columns, inner.input, inner.spec, inner.time, inner.physical, inner.custom)
-    return replace(node, input=rows) if isinstance(node, Aliased) else rows
+    if isinstance(node, AssignWindows):
+        if node.spec.kind is not WindowKind.SESSION or isinstance(node, SessionRows):
+            return node
+        # Spark's session_window only aggregates: it tells no row which session it is in.
+        return SessionRows(node.columns, node.input, node.spec, node.time, node.physical, node.custom)
+    inputs = tuple(session_rows(i) for i in node.inputs)
+    return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)

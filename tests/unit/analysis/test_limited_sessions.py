@@ -19,6 +19,7 @@ SOURCE = "TABLE(SESSION(TABLE clicks PARTITION BY user_name, DESCRIPTOR(ts), {})
 TVF = f"SELECT user_name, COUNT(*) AS n FROM {SOURCE} GROUP BY user_name, window_start, window_end"
 LEGACY = "SELECT user_name, SESSION_END(ts, {0}) AS e FROM clicks GROUP BY user_name, SESSION(ts, {0})"
 NAMED = TVF.replace("TABLE clicks", "DATA => TABLE clicks").replace("DESCRIPTOR", "TIMECOL => DESCRIPTOR")
+JOINED = f"FROM {SOURCE.format(f'{GAP}, {MOST}')} AS s JOIN users AS u ON s.user_name = u.user_name"
 BATCH = "SET 'execution.runtime-mode' = 'batch';\n"
 
 
@@ -52,9 +53,26 @@ def test_with_a_gap_of_each_row(flink: Analysis, query: str) -> None:
     assert _policy(flink, query.format(f"amount, {MOST}")) == {"is": "LimitedSession", "gap": None, "limit": 60_000}
 
 
-def test_rows_at_rest_find_their_sessions_first(flink: Analysis) -> None:
-    plan = flink.plan(BATCH + TVF.format(f"{GAP}, {MOST}"))
-    assert any(isinstance(n, SessionRows) for n in walk(plan))
+@pytest.mark.parametrize(
+    "query",
+    [
+        TVF.format(f"{GAP}, {MOST}").replace("COUNT(*)", "MAX(TIMESTAMPDIFF(SECOND, window_start, ts))"),
+        f"SELECT s.user_name, COUNT(*) {JOINED} GROUP BY s.user_name, window_start, window_end",
+        f"SELECT s.user_name, window_end {JOINED}",
+    ],
+)
+@pytest.mark.parametrize("mode", ["", BATCH])
+@pytest.mark.parametrize("most", [MOST, None])
+def test_rows_that_something_looks_at_find_their_sessions_first(
+    flink: Analysis, query: str, mode: str, most: str | None
+) -> None:
+    """``session_window`` knows the session of a row when it has grouped them all, so none may stand before a group."""
+    compiled = flink.run(mode + (query if most is not None else query.replace(f", {MOST}", "")))
+    assert compiled is not None
+    if most is None and "GROUP BY" in query and "JOIN" in query:
+        return
+    assert "session_window" not in str(compiled.script)
+    assert any(isinstance(n, SessionRows) for n in walk(compiled.plan))
 
 
 def test_explain_shows_the_maximum(flink: Analysis) -> None:
