@@ -6,14 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.local.micro_batches import Piece, pieces_read
-from sqlext.plan.lineage.tests import Equal, IsTrue, Test, Within, range_of
+from sqlext.plan.lineage.tests import Equal, IsTrue, Near, Reaching, Test, Within, range_of
+from sqlext.plan.nodes import WindowKind
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.stores.location import Location
 
@@ -81,6 +83,10 @@ def _passed(column: pa.ChunkedArray, test: Test, zone: str) -> pa.ChunkedArray:
             return _equal(column, test.value)
         case Within():
             return _within(column, test, zone)
+        case Reaching():
+            return _reaching(column, test, zone)
+        case Near():
+            return _near(column, test)
         case IsTrue():
             return column
 
@@ -104,6 +110,39 @@ def _within(column: pa.ChunkedArray, test: Within, zone: str) -> pa.ChunkedArray
     if start is not None:
         mask = pc.and_(mask, pc.greater_equal(clock, pa.scalar(start, clock.type)))
     return mask if end is None else pc.and_(mask, pc.less(clock, pa.scalar(end, clock.type)))
+
+
+def _near(column: pa.ChunkedArray, test: Near) -> pa.ChunkedArray:
+    clock = column.cast(pa.timestamp("us"), safe=False)
+    time = test.time.cast(pa.timestamp("us", test.time.type.tz)).cast(pa.timestamp("us"), safe=False).as_py()
+    mask = column.is_valid()
+    if test.before is not None:
+        first = pa.scalar(time - timedelta(milliseconds=test.before), clock.type)
+        mask = pc.and_(mask, pc.greater_equal(clock, first))
+    if test.after is None:
+        return mask
+    return pc.and_(mask, pc.less_equal(clock, pa.scalar(time + timedelta(milliseconds=test.after), clock.type)))
+
+
+def _reaching(column: pa.ChunkedArray, test: Reaching, zone: str) -> pa.ChunkedArray:
+    """Return for which times a window ends behind the start of the other, and not behind its end."""
+    spec = test.spec
+    zone = spec.wall_clock or zone
+    clock = column if column.type.tz is None else pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
+    times = clock.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()).fill_null(0).to_numpy()
+    start, end = window_of(test.above, zone)
+    # Windows end at a grid; the last window of a time is as long as they are.
+    cumulates = spec.kind is WindowKind.CUMULATE
+    last = (times - spec.offset) // spec.size * spec.size + spec.offset + spec.size if cumulates else times + spec.size
+    highest = last if end is None else np.minimum(last, _ms(end))
+    lowest = times if start is None else np.maximum(times, _ms(start))
+    origin = spec.offset if cumulates else spec.offset + spec.size
+    found = (highest - origin) // spec.slide * spec.slide + origin
+    return pc.and_(column.is_valid(), pa.chunked_array([pa.array(found > lowest)]))
+
+
+def _ms(wall: datetime) -> int:
+    return (wall - datetime(1970, 1, 1)) // timedelta(milliseconds=1)  # noqa: DTZ001 - a wall clock
 
 
 def window_of(test: Within, zone: str) -> tuple[datetime | None, datetime | None]:

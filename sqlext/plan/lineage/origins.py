@@ -18,7 +18,8 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import JoinSide, StreamJoin
-from sqlext.plan.lineage.tests import Equal, IsTrue, Test, Within
+from sqlext.plan.lineage.tests import Equal, IsTrue, Near, Reaching, Test, Within
+from sqlext.plan.matching import Match
 from sqlext.plan.nodes import (
     Aliased,
     AssignWindows,
@@ -31,20 +32,27 @@ from sqlext.plan.nodes import (
     Selecting,
     SetQuery,
     TagTime,
+    WindowKind,
 )
 from sqlext.plan.normal_form import expression_form
+from sqlext.plan.over import Framed, Over, WindowedOver
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
 
 Facts = Mapping[tuple[str, str | None], Any]
-"""What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window."""
+"""What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window.
+
+Of a window below others also by ``range``: the window (``Within``) in which its time lies.
+"""
 
 _ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, RestoreTime, Scan)
 #: What hands on rows of its input as they are.
 _CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime)
 #: Of a column that is added for the event time of windows.
 _TIME = "__lineage_time"
+#: Of a window: that its time lies in a window of windows, which is the value (``Within``).
+_RANGE = "range"
 
 
 class UntracedError(Exception):
@@ -93,7 +101,9 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
         for number, side in enumerate((plan.left, plan.right)):
             yield from _below_join(plan, number, side, facts)
     elif isinstance(plan, AssignWindows):
-        raise UntracedError("windows over what another operator gives")
+        yield from origins(plan.input, _below_windows(plan, facts))
+    elif isinstance(plan, (Over, WindowedOver, Match)):
+        yield from _below_partition(plan, facts)
     elif isinstance(plan, Join):
         raise UntracedError("a join with a static table")
     elif isinstance(plan, _CHOOSING):
@@ -108,7 +118,11 @@ def _is_chain(plan: PlanNode) -> bool:
 
 def _below_projection(node: Project, facts: Facts) -> Facts:
     handed = {o.physical: o.handed_on.physical for o in node.outputs if o.handed_on is not None}
-    return {(handed[name], bound): value for (name, bound), value in facts.items() if name in handed}
+    named = {o.physical: c for o in node.outputs if o.expr is not None and (c := _column(o.expr, node.scope))}
+    known = {(handed[name], bound): value for (name, bound), value in facts.items() if name in handed}
+    # What only names a column is that column, though it may hold its value otherwise.
+    values = ((named[name], value) for (name, bound), value in facts.items() if name in named and bound is None)
+    return {**{(c.physical, c.window_bound): value for c, value in values}, **known}
 
 
 def _contradicts(node: Selecting, facts: Facts) -> bool:
@@ -176,6 +190,76 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
     yield from origins(plan, {**_facts_of_keys(keys, side.scope), **below})
 
 
+def _below_windows(node: AssignWindows, facts: Facts) -> Facts:
+    """Return what is known below windows of windows: those below have their time in the window above."""
+    bounds = {bound: v for (name, bound), v in facts.items() if name == node.physical and bound}
+    others = {key: v for key, v in facts.items() if key[0] != node.physical}
+    if not bounds:
+        return others
+    if node.time.window_bound is None or _RANGE in bounds:
+        raise UntracedError("windows over what another operator gives")
+    return {**others, (node.time.physical, _RANGE): Within(0, node.spec, bounds)}
+
+
+def _below_partition(node: Over | WindowedOver | Match, facts: Facts) -> Iterator[Origin]:
+    """Yield the rows of a partition: each result looks at several of them."""
+    (rows,) = node.sources
+    window: Facts = {}
+    keys: list[tuple[Expr, Any]] = []
+    if isinstance(node, Match):
+        pairs = zip(node.partition, node.columns, strict=False)
+        known = ((below.physical, facts.get((above.physical, None))) for below, above in pairs)
+        partition: Facts = {(physical, None): value for physical, value in known if value is not None}
+        exact = False  # which of them are of the match only a search says
+    else:
+        found = ((e, _value(e, node.scope, facts)) for e in node.partition)
+        keys = [(e, v) for e, v in found if v is not None]
+        partition, exact = {}, len(keys) == len(node.partition)
+    if isinstance(node, WindowedOver):
+        window = {key: v for key, v in facts.items() if key[0] == node.window.physical and key[1]}
+        exact = exact and bool(window)
+    if not _is_chain(rows):
+        yield from (
+            replace(o, exact=o.exact and exact and isinstance(node, WindowedOver))
+            for o in origins(rows, {**partition, **_facts_of_keys(keys, node.scope), **window})
+        )
+        return
+    origin = _origin(rows, keys, (), node.scope, {**partition, **window})
+    if isinstance(node, Over):
+        near = _near(node, facts)
+        exact = exact and near is not None and all(f.frame.ends_in_time or _is_all(f) for f in node.functions)
+        origin = origin if near is None else _with_time(origin, node, near)
+    yield replace(origin, exact=origin.exact and exact)
+
+
+def _is_all(function: Framed) -> bool:
+    """Whether a function looks at all rows up to its own."""
+    return function.kept.preceding is None and function.frame.following == 0
+
+
+def _near(node: Over, facts: Facts) -> Near | None:
+    """Return how near rows are to a row of which the time is known; ROWS frames go by no time."""
+    time = node.time
+    if time is None or time.window_bound is not None:
+        return None
+    known = facts.get((time.physical, None))
+    if known is None or not known.is_valid:
+        return None
+    kept = [f.kept for f in node.functions]
+    before = None if any(f.unit == "ROWS" or f.preceding is None for f in kept) else max(f.preceding or 0 for f in kept)
+    after = None if any(f.unit == "ROWS" and f.ahead for f in kept) else max(f.ahead for f in kept)
+    return Near(0, known, before, after)
+
+
+def _with_time(origin: Origin, node: Over, near: Near) -> Origin:
+    """Return rows that are near a time besides."""
+    assert node.time is not None
+    plan, place = origin.plan, len(origin.plan.outputs)
+    output = Output(f"c{place}", handed_on=node.time)
+    made = replace(plan, columns=(*plan.columns, _column_of(output)), outputs=(*plan.outputs, output))
+    return replace(origin, plan=made, tests=(*origin.tests, replace(near, column=place)))
+
+
 def _below_side(side: JoinSide, facts: Facts) -> Facts:
     found = {}
     for carried in side.carried:
@@ -213,6 +297,12 @@ def _origin(
             tests.append(Equal(len(outputs), facts[column.physical, None]))
             outputs.append(Output(f"c{len(outputs)}", handed_on=column))
     bounds = {bound: v for (name, bound), v in facts.items() if bound and assigned and name == assigned.physical}
+    above = bounds.pop(_RANGE, None)
+    if assigned is not None and above is not None:
+        if assigned.spec.kind is WindowKind.SESSION or assigned.spec.months is not None:
+            raise UntracedError("windows over sessions, or over windows of a calendar")
+        tests.append(Reaching(len(outputs), assigned.spec, above))
+        outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     if assigned is not None and bounds:
         tests.append(Within(len(outputs), assigned.spec, bounds))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))

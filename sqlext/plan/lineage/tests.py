@@ -39,6 +39,37 @@ class Within:
 
 
 @dataclass(frozen=True)
+class Reaching:
+    """A window of an event time must have its own time in another window, which is of windows.
+
+    Attributes:
+        column: the place of the event time.
+        spec: the windows of that time.
+        above: the other window, as ``Within`` has it.
+    """
+
+    column: int
+    spec: WindowSpec
+    above: Within
+
+
+@dataclass(frozen=True)
+class Near:
+    """An event time must be near another one.
+
+    Attributes:
+        column: its place.
+        time: the other one, a scalar of Arrow.
+        before, after: how far it may lie before and behind that, in ms; None: as far as it likes.
+    """
+
+    column: int
+    time: Any
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
 class IsTrue:
     """A condition must hold.
 
@@ -49,7 +80,7 @@ class IsTrue:
     column: int
 
 
-Test = Equal | Within | IsTrue
+Test = Equal | Within | Reaching | Near | IsTrue
 
 
 def range_of(spec: WindowSpec, bounds: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -160,7 +160,7 @@ def test_what_is_not_there_is_said(session: Session) -> None:
     ],
 )
 def test_refusals_have_a_place(session: Session, tmp_path: Path, statement: str, code: str, words: str) -> None:
-    insert = "INSERT INTO plain SELECT k, COUNT(*) OVER (PARTITION BY k ORDER BY ts) FROM orders"
+    insert = "INSERT INTO plain SELECT k, COUNT(*) FROM orders GROUP BY GROUPING SETS ((k), ())"
     record = QueryRecord("q", insert, (), "default_catalog.default_database.plain", "", "", "finished")
     session.catalog.apply(ddl.record_query(record), "START QUERY q")
     (tmp_path / "plain").mkdir()
@@ -172,14 +172,118 @@ def test_refusals_have_a_place(session: Session, tmp_path: Path, statement: str,
     assert refused.value.span.text == words
 
 
-def test_windows_over_windows_are_refused(session: Session) -> None:
-    session.run("""INSERT INTO counts SELECT 'all', window_start, window_end, SUM(m), 0 FROM TABLE(TUMBLE((
-        SELECT window_time AS t, COUNT(*) AS m FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
-        GROUP BY window_start, window_end, window_time), DESCRIPTOR(t), INTERVAL '5' MINUTE))
-        GROUP BY window_start, window_end""")
-    with pytest.raises(SqlExtError, match="windows over what another operator gives") as refused:
+@pytest.mark.parametrize("inner", [n for n in WINDOWS if n != "session"])
+@pytest.mark.parametrize("size", ["'5' MINUTE", "'45' SECOND"])
+def test_windows_over_windows(session: Session, tmp_path: Path, inner: str, size: str) -> None:
+    """Also where a window of the lower ones lies in two of the upper ones: its time says in which it counts."""
+    below = f"""SELECT k, window_time AS t, COUNT(*) AS m FROM TABLE({WINDOWS[inner].format("orders")})
+        GROUP BY k, window_start, window_end, window_time"""
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), MAX(m)
+        FROM TABLE(TUMBLE(({below}), DESCRIPTOR(t), INTERVAL {size})) GROUP BY k, window_start, window_end""")
+    compared = 0
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts"):
+        start, end = (datetime.fromisoformat(result[c]) for c in ("w", "e"))
+        found = {(row["place"], row["row"]) for row in rows}
+        expected = {
+            (path.name, number)
+            for path in sorted((tmp_path / "orders").glob("*.json"))
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if (row := json.loads(line))["k"] == result["k"]
+            and any(start <= e - timedelta(milliseconds=1) < end for e in _ends(inner, row["ts"]))
+        }
+        assert found == expected
+        compared += len(found)
+    assert compared > 20
+
+
+def _ends(inner: str, text: str) -> Iterator[datetime]:
+    """Yield the ends of the windows that have a time."""
+    at = (datetime.fromisoformat(text) - START).total_seconds()
+    offset = 7 if inner == "tumble with an offset" else 0
+    for end in range(int(at) - 100, int(at) + 100):
+        if inner.startswith("tumble"):
+            there = (end - offset) % 60 == 0 and end - 60 <= at < end
+        elif inner == "hop":
+            there = end % 20 == 0 and end - 60 <= at < end
+        else:
+            there = end % 20 == 0 and at < end <= at // 60 * 60 + 60
+        if there:
+            yield START + timedelta(seconds=end)
+
+
+def test_windows_over_sessions_are_refused(session: Session) -> None:
+    below = f"""SELECT window_time AS t, COUNT(*) AS m FROM TABLE({WINDOWS["session"].format("orders", "k")})
+        GROUP BY k, window_start, window_end, window_time"""
+    session.run(f"""INSERT INTO counts SELECT 'all', window_start, window_end, SUM(m), 0
+        FROM TABLE(TUMBLE(({below}), DESCRIPTOR(t), INTERVAL '5' MINUTE)) GROUP BY window_start, window_end""")
+    with pytest.raises(SqlExtError, match="windows over sessions") as refused:
         session.sql("EXPLAIN ROW FROM counts")
     assert refused.value.code == "DDL-043"
+
+
+def test_sessions_with_a_maximum(session: Session) -> None:
+    window = "SESSION(TABLE orders PARTITION BY k, DESCRIPTOR(ts), INTERVAL '9' SECOND, INTERVAL '15' SECOND)"
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), SUM(n)
+        FROM TABLE({window}) GROUP BY k, window_start, window_end""")
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts"):
+        assert (len(rows), sum(row["n"] for row in rows)) == (result["n"], result["total"])
+
+
+@pytest.mark.parametrize(
+    ("frame", "before", "after"),
+    [
+        ("RANGE BETWEEN INTERVAL '40' SECOND PRECEDING AND CURRENT ROW", 40, 0),
+        ("RANGE BETWEEN INTERVAL '30' SECOND PRECEDING AND INTERVAL '20' SECOND FOLLOWING", 30, 20),
+        ("RANGE UNBOUNDED PRECEDING", 10_000, 0),
+    ],
+)
+def test_the_rows_of_a_frame_by_time(session: Session, frame: str, before: int, after: int) -> None:
+    session.run(f"""INSERT INTO counts SELECT k, ts, ts + INTERVAL '0' SECOND, COUNT(*) OVER w, SUM(n) OVER w
+        FROM orders WINDOW w AS (PARTITION BY k ORDER BY ts {frame})""")
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts"):
+        assert (len(rows), sum(row["n"] for row in rows)) == (result["n"], result["total"])
+        at = datetime.fromisoformat(result["w"])
+        assert {row["k"] for row in rows} == {result["k"]}
+        assert all(-before <= (_at(row) - at).total_seconds() <= after for row in rows)
+
+
+def _at(row: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(row["ts"])
+
+
+def test_frames_by_rows_name_all_that_may_be_in_them(session: Session) -> None:
+    session.run("""INSERT INTO counts SELECT k, ts, ts + INTERVAL '0' SECOND, LAG(n) OVER w, LEAD(n) OVER w
+        FROM orders WINDOW w AS (PARTITION BY k ORDER BY ts)""")
+    asked = session.sql("EXPLAIN ROW FROM counts WHERE k = 'a'")
+    assert any("rows of other keys are named too" in text for text in asked.notices)
+    assert {json.loads(line[-1])["k"] for line in asked.rows if line[1] is not None} == {"a"}
+
+
+def test_over_a_window_names_the_rows_of_its_partition(session: Session) -> None:
+    window = WINDOWS["tumble"].format("orders")
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, NTILE(2) OVER (w ORDER BY n), COUNT(*) OVER w
+        FROM TABLE({window}) WINDOW w AS (PARTITION BY window_start, window_end, k)""")
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts"):
+        assert len(rows) == result["total"]
+        assert {row["k"] for row in rows} == {result["k"]}
+
+
+def test_over_the_groups_of_a_window_names_the_rows_of_all(session: Session) -> None:
+    window = WINDOWS["hop"].format("orders")
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, NTILE(2) OVER (w ORDER BY c),
+        CAST(SUM(c) OVER w AS BIGINT) FROM (SELECT k, window_start, window_end, COUNT(*) AS c FROM TABLE({window})
+        GROUP BY k, window_start, window_end) WINDOW w AS (PARTITION BY window_start, window_end)""")
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts"):
+        assert len(rows) == result["total"]
+
+
+def test_a_match_names_the_rows_of_its_partition(session: Session) -> None:
+    session.run("""INSERT INTO counts SELECT k, s, e, low, high FROM orders MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts
+        MEASURES FIRST(A.ts) AS s, LAST(B.ts) AS e, FIRST(A.n) AS low, LAST(B.n) AS high
+        AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE B AS B.n > A.n) AS m""")
+    asked = session.sql("EXPLAIN ROW FROM counts WHERE k = 'b'")
+    assert any("rows of other keys are named too" in text for text in asked.notices)
+    assert {json.loads(line[-1])["k"] for line in asked.rows if line[1] is not None} == {"b"}
 
 
 def test_in_another_zone_a_timestamp_is_its_wall_clock(session: Session) -> None:
