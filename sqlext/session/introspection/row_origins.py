@@ -153,7 +153,8 @@ class _Explaining:
                 self.notices.append(f"There are more than {MOST_ROWS:,} input rows: the first ones are shown.")
             if not all(origin.exact for origin in self._origins(writer, values)):
                 self._say(
-                    f"The result does not hold all keys of query `{writer.name}`: rows of other keys are named too."
+                    f"More rows than those of the result may be named for query `{writer.name}`: it does not hold all"
+                    " keys, or a frame by rows or a match takes a part of them."
                 )
         if number is not None and len(self.lines) == before:
             self._say(
