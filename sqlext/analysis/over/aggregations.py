@@ -18,7 +18,7 @@ from sqlext.analysis.over.frames import UNFRAMED, frame_of
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import Call, Expr, Literal
+from sqlext.dialect.ast.expressions import Call, Expr, Literal, Star
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn, Time
 from sqlext.plan.nodes import Aliased
@@ -148,6 +148,11 @@ def check_shape(call: Call, scope: Scope) -> None:
     if inside is not None:
         message = f"{inside.name} OVER stands inside another"
         raise SqlExtError("OVER-101", message, span=inside.span, hint="compute it in a sub-query")
+    star = next((a for a in call.args if isinstance(a, Star) and (a.qualifier or a.excluded)), None)
+    if star is not None:  # Spark counts the rows that have no NULL, which no accumulator does
+        message = f"{call.name} OVER takes values, or * for rows; {star.span.one_line} is several columns"
+        hint = "COUNT(*) counts rows, COUNT(a, b) those without NULL in these columns"
+        raise SqlExtError("OVER-115", message, span=star.span, hint=hint)
     if call.function in ("LAG", "LEAD"):
         _check_offset(call, scope)
 

@@ -123,6 +123,8 @@ def test_the_frame_of_lag_is_its_offset(flink: Analysis) -> None:
             "all rows up to this one",
         ),
         ("SUM(DISTINCT amount) OVER (ORDER BY amount + 1)", "OVER-114", "SUM", "SUM(DISTINCT ...) OVER"),
+        ("COUNT(clicks.*) OVER (ORDER BY ts)", "OVER-115", "clicks.*", "several columns"),
+        ("COUNT(clicks.*) OVER (ORDER BY amount)", "OVER-115", "clicks.*", "several columns"),
         ("LAG(amount, amount) OVER (ORDER BY amount)", "OVER-104", "amount) OVER", "LAG goes back by a number of rows"),
         ("LAG(amount, 1, 'x') OVER (ORDER BY amount)", "OVER-104", "'x'", "`'x'`, is CHAR(1) NOT NULL"),
         ("LAG(amount, 1, 'x') OVER (ORDER BY ts)", "OVER-104", "'x'", "`'x'`, is CHAR(1) NOT NULL"),
