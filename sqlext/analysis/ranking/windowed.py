@@ -23,7 +23,7 @@ from sqlext.plan.scope import Scope, Shape, shape
 #: What only rows of which all are there have.
 _OF_WHOLE = ("NTILE", "PERCENT_RANK", "CUME_DIST", "NTH_VALUE", "LEAD")
 #: Where the number of NTILE and of NTH_VALUE stands.
-_NUMBER = {"NTILE": 0, "NTH_VALUE": 1}
+_NUMBER = {"NTILE": (0, "a number of groups"), "NTH_VALUE": (1, "the number of a row")}
 
 
 def of_windows(calls: Sequence[OverCall], rows: Prepared) -> list[OverCall]:
@@ -98,12 +98,12 @@ def _check(call: Call, scope: Scope) -> None:
     known = call.function in (*RANKINGS, *_OF_WHOLE, "LAG")
     if not known and not is_aggregate(replace(call, over=None), scope.mode):
         raise SqlExtError("OVER-103", f"OVER needs an aggregate function; {call.name} is none", span=call.span)
-    place = _NUMBER.get(call.function)
-    if place is not None:
+    if call.function in _NUMBER:
+        place, what = _NUMBER[call.function]
         number = call.args[place]
         whole = isinstance(number, Literal) and number.kind == "NUMBER" and number.value.isdigit()
         if not whole or int(getattr(number, "value", 0)) < 1:
-            message = f"{call.function} takes a number of rows, 1 or more"
+            message = f"{call.function} takes {what}, 1 or more"
             raise SqlExtError("OVER-104", message, span=number.span, hint=f"{call.function} by a literal")
     needs_order = (*RANKINGS, "NTILE", "PERCENT_RANK", "CUME_DIST", "LAG", "LEAD")
     assert call.over is not None
