@@ -73,7 +73,7 @@ class SqlextAdapter(SparkAdapter):
     @available
     def stream_kind(self, relation: BaseRelation) -> Kind | None:
         """Return whether sqlext's catalog has a relation as ``source``, ``view`` or ``streaming_table``."""
-        return _kind_of(self._session(), _name(relation))
+        return self._kind(_name(relation))
 
     def drop_relation(self, relation: BaseRelation) -> None:
         """Drop a relation in both catalogs, and the query that keeps it with its state."""
@@ -84,16 +84,17 @@ class SqlextAdapter(SparkAdapter):
         """Return Spark's relations of a schema and the streams."""
         found = super().list_relations_without_caching(schema_relation)
         known = {relation.identifier for relation in found}
-        for stream in self._session().catalog.snapshot().relations(database=schema_relation.schema):
+        snapshot = _told(lambda: self._session().catalog.snapshot())
+        for stream in snapshot.relations(database=schema_relation.schema):
             if stream.name.name not in known:  # the rows of a streaming table are a table of Spark's too
-                is_view = _kind_of(self._session(), stream.name[1:]) == "view"
+                is_view = self._kind(stream.name[1:]) == "view"
                 type_ = RelationType.View if is_view else RelationType.Table
                 found.append(self.Relation.create(schema=stream.name.database, identifier=stream.name.name, type=type_))
         return found
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """Return the columns of a table or of a stream."""
-        if _kind_of(self._session(), _name(relation)) in ("source", "view"):
+        if self._kind(_name(relation)) in ("source", "view"):
             return [column for column, _ in self._described(relation)]
         return super().get_columns_in_relation(relation)
 
@@ -114,11 +115,14 @@ class SqlextAdapter(SparkAdapter):
 
     def _described(self, relation: BaseRelation) -> list[tuple[SparkColumn, str]]:
         """Return the columns of a stream with what else DESCRIBE says of them; none for what only Spark knows."""
-        session = self._session()
-        if _kind_of(session, _name(relation)) is None:
+        if self._kind(_name(relation)) is None:
             return []
-        rows = _told(lambda: session.sql(f"DESCRIBE {relation}").rows)
+        rows = _told(lambda: self._session().sql(f"DESCRIBE {relation}").rows)
         return [(_column(relation, i, row), _comment(row)) for i, row in enumerate(rows)]
+
+    def _kind(self, name: tuple[str, str]) -> Kind | None:
+        """Return what the catalog has under a name; a catalog that cannot be read is an error of dbt's."""
+        return _told(lambda: _kind_of(self._session(), name))
 
     def _run(self, script: str, run_for: str | None, trigger_interval: str | None) -> None:
         self._session().run(script, run_for=_millis(run_for), trigger_interval=_millis(trigger_interval))

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 
 from sqlext.stores.location import Location
 from tests.dbt.test_dbt import ask, project_in, run
+from tests.ports import free_port
 from tests.s3_server import BUCKET, S3Server
 from tests.s3_spark import s3a_settings
 
@@ -60,3 +61,16 @@ def test_a_place_that_is_refused(option: str, tmp_path: Path) -> None:
     assert ended.returncode != 0
     assert f"{wanted} cannot lie at `dbfs:/x`: that is a URL with the scheme `dbfs`" in " ".join(ended.stdout.split())
     assert not any((project / name).exists() for name in ("dbfs:", ".sqlext", ".spark"))
+
+
+def test_a_catalog_that_cannot_be_reached(tmp_path: Path) -> None:
+    """An error of dbt's, in our words and without a traceback."""
+    project, port = project_in(tmp_path), free_port()
+    output = {"type": "sqlext", "schema": "shop", "threads": 1, "catalog": "s3://nowhere/catalog"}
+    (project / "profiles.yml").write_text(json.dumps({"shop": {"target": "far", "outputs": {"far": output}}}))
+    reached = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}
+    keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
+    ended = ask(project, "dbt", "run", "--no-use-colors", "--select", "large_orders", **reached, **keys)
+    assert ended.returncode != 0
+    assert "RUN-015: the store of `s3://nowhere/catalog" in " ".join(ended.stdout.split())
+    assert "Traceback" not in ended.stdout + ended.stderr
