@@ -29,9 +29,22 @@ def damage_of(location: Location, checkpoint: str) -> str | None:
     sources = (location.text(f"{offsets}/{begun}") or "").splitlines()[_HEAD:]
     if not sources:
         return f"`{offsets}/{begun}` is cut off"
-    logs = [f"{checkpoint}/sources/{n}" for n, offset in enumerate(sources) if _has_log(offset)]
-    gone = [log for log in logs if last_number(location, log) < 0 and not _is_compacted(location, log)]
-    return f"nothing lies at `{gone[0]}`" if gone else None
+    return _without_log(location, checkpoint, [n for n, offset in enumerate(sources) if _has_log(offset)], sources)
+
+
+def _without_log(location: Location, checkpoint: str, logged: list[int], offsets: list[str]) -> str | None:
+    """Return what is wrong with the logs of sources of files.
+
+    Spark lists a source once for each branch that reads it, always with the same offset, and it has one log. So as many
+    logs must be there as there are different offsets.
+
+    Args:
+        logged: the places in ``offsets`` of sources that have a log.
+    """
+    logs = [f"{checkpoint}/sources/{n}" for n in range(len(offsets))]
+    there = [n for n, log in enumerate(logs) if last_number(location, log) >= 0 or _is_compacted(location, log)]
+    gone = [logs[n] for n in logged if n not in there]
+    return f"nothing lies at `{gone[0]}`" if gone and len(there) < len({offsets[n] for n in logged}) else None
 
 
 def _has_log(offset: str) -> bool:

@@ -57,3 +57,10 @@ def test_no_source_has_a_log(place: Location) -> None:
     place.store.remove("checkpoint/sources")
     place.put("checkpoint/offsets/1", 'v1\n{}\n{"logOffset":-1}\n-\n{"files": 2}\n7')
     assert damage_of(place, "checkpoint") is None
+
+
+def test_a_source_that_two_branches_read_has_one_log(place: Location) -> None:
+    place.put("checkpoint/offsets/1", 'v1\n{}\n{"logOffset":1}\n{"files": 2}\n{"logOffset":1}\n{"files": 2}')
+    assert damage_of(place, "checkpoint") is None
+    place.put("checkpoint/offsets/1", 'v1\n{}\n{"logOffset":1}\n{"files": 2}\n{"logOffset":3}')
+    assert damage_of(place, "checkpoint") == "nothing lies at `checkpoint/sources/2`"
