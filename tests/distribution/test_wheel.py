@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,10 +13,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.markdown import ROOT, blocks
-from tests.pages import Reader
+from tests.markdown import ROOT, blocks, indented
+from tests.pages import Reader, ran_elsewhere
 from tests.pages import blocks as blocks_of
+from tests.ports import free_port
 
 #: What a build needs of the project; everything else, a virtual environment among it, stays out.
 SOURCES = ("sqlext", "udfs", "catalog", "sql_examples", "pyproject.toml", "setup.py", "README.md", "LICENSE")
@@ -71,15 +78,22 @@ def test_both_archives_hold_every_package(built: Path) -> None:
         assert {f"{there}{name.removeprefix(files)}" for name in listed} - packed == set()
 
 
+def environment(built: Path, folder: Path, install: str, constraints: str) -> Path:
+    """Return the folder of programs of an environment, made by a page's line of pip with the wheel."""
+    [wheel] = built.glob("*.whl")
+    programs = folder / "bin"
+    run(sys.executable, "-m", "venv", str(folder))
+    _, *words = shlex.split(install.replace("sqlext-spark", str(wheel)))
+    pip = (str(programs / "python"), "-m", "pip", *words, "--quiet", "--disable-pip-version-check")
+    run(*pip, "--constraint", str(ROOT / constraints))
+    return programs
+
+
 @pytest.fixture(scope="module")
 def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of programs of a bare environment with the wheel."""
-    [wheel] = built.glob("*.whl")
-    programs = tmp_path_factory.mktemp("bare") / "bin"
-    run(sys.executable, "-m", "venv", str(programs.parent))
-    pip = (str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run(*pip, "--constraint", str(ROOT / "constraints.txt"), f"{wheel}[local,shell]")
-    return programs
+    folder = tmp_path_factory.mktemp("bare")
+    return environment(built, folder, "pip install 'sqlext-spark[local,shell]'", "constraints.txt")
 
 
 #: What README shows: its files, its command and the rows.
@@ -117,3 +131,68 @@ def test_a_page_in_the_bare_environment(
     for block in blocks_of(page):
         if block.kind != "python":
             reader.do(block)
+
+
+def commands_of(page: str) -> list[str]:
+    """Return the lines of the first commands that a page shows, pip's first."""
+    return next(indented((ROOT / "docs" / page).read_text("utf-8"))).strip().splitlines()
+
+
+@pytest.mark.costly
+def test_the_page_of_dbt_in_its_environment(built: Path, tmp_path: Path) -> None:
+    """Line by line in one shell; then what the page tells of the other commands of dbt."""
+    install, *lines = commands_of("dbt.md")
+    programs = environment(built, tmp_path / "env", install, "constraints-dbt.txt")
+    said = ran_elsewhere(f"cd {tmp_path}; " + "; ".join(lines), programs)
+    assert "PASS=10 WARN=0 ERROR=0" in said
+    for command in ("dbt run", "dbt test", "dbt docs generate"):
+        said = ran_elsewhere(f"cd {tmp_path}/shop; {command}", programs)
+        assert "Completed successfully" in said or "Catalog written" in said, said
+    assert "| tea" in ran_elsewhere(f"cd {tmp_path}/shop; dbt show --select large_orders", programs)
+
+
+@pytest.mark.costly
+def test_the_page_of_notebooks_in_its_environment(built: Path, tmp_path: Path) -> None:
+    """The notebook runs in JupyterLab's kernel, and a browser shows its cells in colours."""
+    install, start, lab = commands_of("notebook.md")
+    programs = environment(built, tmp_path / "env", install, "constraints.txt")
+    ran_elsewhere(f"cd {tmp_path}; {start}; jupyter execute --inplace orders.ipynb", programs)
+    outputs = [
+        o for cell in json.loads((tmp_path / "orders.ipynb").read_text())["cells"] for o in cell.get("outputs", ())
+    ]
+    assert [o for o in outputs if o["output_type"] == "error"] == []
+    assert any("<svg" in "".join(o.get("data", {}).get("text/html", ())) for o in outputs)
+    assert "sqlext-cells" in ran_elsewhere("jupyter labextension list 2>&1", programs)
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.skip("no Chromium: apt-get install chromium chromium-driver")
+    port = free_port()
+    options = f"--no-browser --allow-root --port {port} --ServerApp.token= --ServerApp.root_dir={tmp_path}"
+    env = {"HOME": str(tmp_path), "PATH": f"{programs}:{os.environ['PATH']}"}
+    command = [str(programs / "jupyter"), *lab.split()[1:2], *options.split()]
+    server = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.DEVNULL)
+    try:
+        assert set(languages(f"http://127.0.0.1:{port}/lab/tree/orders.ipynb")) == {"python", "sqlext"}
+    finally:
+        server.kill()  # asked to end, it first waits for its kernels
+        server.wait()
+
+
+def languages(url: str) -> list[str]:
+    """Return which language each cell of code of a notebook has in a browser, once one has ours."""
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,1400"):
+        options.add_argument(flag)
+    script = "return [...document.querySelectorAll('.jp-CodeCell .cm-content')].map(e => e.dataset.language || '')"
+    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        waiting = WebDriverWait(browser, 120, ignored_exceptions=[WebDriverException])
+
+        def shown(_: object) -> list[str]:
+            if "JupyterLab" not in browser.title and "orders" not in browser.title:
+                browser.get(url)  # the server was not there yet
+            found: list[str] = browser.execute_script(script)
+            return found if "sqlext" in found else []
+
+        return waiting.until(shown)
+    finally:
+        browser.quit()
