@@ -31,9 +31,10 @@ _BEGINS_STATEMENT = frozenset(
 )
 #: What is expected, if it is a keyword.
 _ONE_WORD = re.compile("[A-Z]+")
-#: What people write where another separator belongs.
+#: How long, and what of: an INTERVAL without that word.
 _LENGTH = re.compile(r"\d+(\.\d+)?")
 _UNITS_OF_TIME = frozenset(words("SECOND MINUTE HOUR DAY WEEK MONTH YEAR"))
+#: What people write where another separator belongs.
 _SEPARATORS = frozenset(",;=:")
 _BEGINS_CLAUSE = frozenset(words("FROM WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT EMIT"))
 

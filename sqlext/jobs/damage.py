@@ -29,22 +29,22 @@ def damage_of(location: Location, checkpoint: str) -> str | None:
     sources = (location.text(f"{offsets}/{begun}") or "").splitlines()[_HEAD:]
     if not sources:
         return f"`{offsets}/{begun}` is cut off"
-    return _without_log(location, checkpoint, [n for n, offset in enumerate(sources) if _has_log(offset)], sources)
+    return _without_log(location, checkpoint, sources)
 
 
-def _without_log(location: Location, checkpoint: str, logged: list[int], offsets: list[str]) -> str | None:
+def _without_log(location: Location, checkpoint: str, offsets: list[str]) -> str | None:
     """Return what is wrong with the logs of sources of files.
 
     Spark lists a source once for each branch that reads it, always with the same offset, and it has one log. So as many
     logs must be there as there are different offsets.
-
-    Args:
-        logged: the places in ``offsets`` of sources that have a log.
     """
-    logs = [f"{checkpoint}/sources/{n}" for n in range(len(offsets))]
-    there = [n for n, log in enumerate(logs) if last_number(location, log) >= 0 or _is_compacted(location, log)]
-    gone = [logs[n] for n in logged if n not in there]
-    return f"nothing lies at `{gone[0]}`" if gone and len(there) < len({offsets[n] for n in logged}) else None
+    logged = [n for n, offset in enumerate(offsets) if _has_log(offset)]
+    if not logged:
+        return None
+    folder = f"{checkpoint}/sources"
+    there = {name.partition("/")[0] for name in location.names(folder) if _is_entry(name.rpartition("/")[2])}
+    gone = [n for n in logged if str(n) not in there]
+    return f"nothing lies at `{folder}/{gone[0]}`" if gone and len(there) < len({offsets[n] for n in logged}) else None
 
 
 def _has_log(offset: str) -> bool:
@@ -55,5 +55,6 @@ def _has_log(offset: str) -> bool:
     return isinstance(found, dict) and found.get(_BY_LOG, -1) >= 0
 
 
-def _is_compacted(location: Location, log: str) -> bool:
-    return any(name.endswith(".compact") for name in location.names(log))
+def _is_entry(name: str) -> bool:
+    """Whether a file is an entry of a log, or several of them in one."""
+    return name.removesuffix(".compact").isdigit()

@@ -134,6 +134,8 @@ class Progress:
         self._lock = threading.Lock()
         self._total = Counts()
         self._newest = Counts()
+        # What was counted outside of the stream in the micro-batch that Spark reports next.
+        self._apart = Counts()
         self._last: tuple[str, int] | None = None  # the run and the batch that were taken last
         self._watermark: int | None = None
         self._state_rows = 0
@@ -159,7 +161,8 @@ class Progress:
     def wrote(self, rows: int, read: int = 0) -> None:
         """Count rows that were written outside of a stream, and those that were read for them."""
         with self._lock:
-            self._total = self._total.plus(Counts(rows_in=read, rows_out=rows))
+            apart = Counts(rows_in=read, rows_out=rows)
+            self._total, self._apart = self._total.plus(apart), self._apart.plus(apart)
 
     def moments(self) -> list[MicroBatch]:
         """Return its last micro-batches, oldest first."""
@@ -209,9 +212,10 @@ class Progress:
         # Spark's own sources may report a number or null.
         offsets = (_offset(s.endOffset) for s in report.sources)
         self._ends = tuple(offset for offset in offsets if isinstance(offset, dict))
-        self._newest = counts = self._counts(report)
+        counts = self._counts(report)
         self._total = self._total.plus(counts)
-        self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
+        self._newest, self._apart = counts.plus(self._apart), Counts()
+        self._moments.append(moment_of(report, self._newest.rows_in, self._newest.rows_out))
         self._state_rows = _open(report)
         self._state_bytes = sum(op.memoryUsedBytes for op in report.stateOperators)
         self._spent.update({part: ms for part, ms in report.durationMs.items() if part != _WHOLE_BATCH})

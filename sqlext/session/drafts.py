@@ -27,6 +27,7 @@ from sqlext.rewrite.script.begun import Begun, heartbeats, kept_aggregates, read
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
 from sqlext.session.notices import foretold
+from sqlext.session.state import SessionState
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
@@ -135,6 +136,12 @@ class Drafts:
     env: Environment
     stores: StoreSettings
     records: Sequence[QueryRecord] = ()
+
+    @classmethod
+    def of(cls, state: SessionState, env: Environment, options: RunOptions) -> Drafts:
+        """Return what makes drafts in a session."""
+        known = state.catalog.snapshot().queries()
+        return cls(state.folder, options, state.settings, env, state.stores, known)
 
     @property
     def checkpoint(self) -> str | None:

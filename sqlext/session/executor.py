@@ -288,8 +288,7 @@ class SparkHandler:
     def _drafts(self, env: Environment, options: RunOptions) -> Drafts:
         if is_remote(self._checkpoint or self.folder):
             _ = self.spark_session  # once it is there, the state has its settings of object stores
-        state = self.state
-        return Drafts(self.folder, options, state.settings, env, state.stores, state.catalog.snapshot().queries())
+        return Drafts.of(self.state, env, options)
 
     @property
     def _checkpoint(self) -> str | None:

@@ -131,9 +131,7 @@ class LocalHandler:
     def _prepared(self, inserts: Sequence[BoundInsert], env: Environment) -> _Prepared:
         # A copy: queries that Spark runs after all take their names there.
         options = replace(self.options, ordinals=dict(self.options.ordinals))
-        drafting = Drafts(
-            self.folder, options, self.state.settings, env, self.state.stores, self.state.catalog.snapshot().queries()
-        )
+        drafting = Drafts.of(self.state, env, options)
         scripts = []
         for insert in inserts:
             require_plain(insert, env)

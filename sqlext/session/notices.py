@@ -121,40 +121,32 @@ class RepeatedRowsNotice(Notice):
     """A query begins anew, since it had ended or its checkpoint lies elsewhere, and its table has its rows."""
 
 
-def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None, bool]]) -> tuple[str, ...]:
-    """Warn of queries whose rows come a second time, before their runs begin; return the same texts.
-
-    Args:
-        queries: name, INSERT and last run of each query of a job that begins anew if it has ended, and whether its
-            table is unknown as one that queries write.
-    """
-    told = [text for query in queries if (text := repeated(*query)) is not None]
+def tell_repeats(texts: Iterable[str | None]) -> tuple[str, ...]:
+    """Warn of queries whose rows come a second time, before their runs begin; return the texts that there are."""
+    told = tuple(text for text in texts if text is not None)
     for text in told:
         warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
-    return tuple(told)
+    return told
 
 
-def tell_moved(queries: Iterable[tuple[str, BoundInsert, str]]) -> tuple[str, ...]:
-    """Warn of queries that begin anew because their checkpoints lie elsewhere; return the same texts.
-
-    Args:
-        queries: name, INSERT and the checkpoint before of each.
-    """
-    told = [
+def moved(name: str, insert: BoundInsert, before: str | None) -> str | None:
+    """Return what is said of a query that begins anew and appends, as its checkpoint before lies elsewhere."""
+    if before is None or not _appends(insert):
+        return None
+    return (
         f"`{name}` begins anew, since its checkpoint lies at `{before}`: `{insert.table.name.name}` has the rows that"
         f" it wrote from there, and gets them again; with that checkpoint it goes on, DROP QUERY `{name}` forgets it"
-        for name, insert, before in queries
-        if _appends(insert)
-    ]
-    for text in told:
-        warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
-    return tuple(told)
+    )
 
 
 def repeated(name: str, insert: BoundInsert, before: QueryRun | None, unknown: bool) -> str | None:
     """Return what is said of a query that begins anew and appends to its own rows; None of any other.
 
     Without a run before, rows of a table that no query of the catalog writes may be those of another catalog's query.
+
+    Args:
+        before: its last run; one that has ended begins anew.
+        unknown: whether no query of the catalog writes its table.
     """
     begins = unknown if before is None else before.finished
     if not (begins and _appends(insert)):
@@ -188,14 +180,6 @@ def renamed(
                 f" time; SET 'pipeline.name' = '{record.name}' goes on there"
             )
     return None
-
-
-def tell_renamed(texts: Iterable[str | None]) -> tuple[str, ...]:
-    """Warn of queries that begin anew under another name; return the same texts."""
-    told = tuple(text for text in texts if text is not None)
-    for text in told:
-        warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
-    return told
 
 
 def _appends(insert: BoundInsert) -> bool:

@@ -21,7 +21,7 @@ from sqlext.rewrite.compiler.boundedness import streaming_scans
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_text
 from sqlext.session.drafts import Draft, Drafts, JobDraft
-from sqlext.session.notices import renamed, tell_moved, tell_renamed, tell_repeats
+from sqlext.session.notices import moved, renamed, repeated, tell_repeats
 from sqlext.session.records import written_tables
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import SinkContext
@@ -46,31 +46,28 @@ class JobPlaces:
     def repeats(self, drafts: Sequence[Draft], schedule: Schedule) -> tuple[str, ...]:
         """Tell whose rows come a second time: before the folders forget the runs that have ended."""
         runs = [begun_run(self.folder, d.name, self.checkpoint, self.state.stores) for d in drafts]
-        moved = tell_moved(
-            (d.name, d.insert, before)
-            for d, run in zip(drafts, runs, strict=True)
-            if run is None and d.script.streaming and (before := self._elsewhere(d.name)) is not None
+        known = {record.name: record for record in self.state.catalog.snapshot().queries()}
+        begun, names = [d for d, run in zip(drafts, runs, strict=True) if run is None], {d.name for d in drafts}
+        elsewhere = tell_repeats(
+            moved(d.name, d.insert, self._elsewhere(known.get(d.name))) for d in begun if d.script.streaming
         )
+        again = tell_repeats(renamed(d.name, d.insert, digest(d.prints), known.values(), names) for d in begun)
         # A job that was interrupted goes on as one.
         goes_on = any(run is not None and not run.finished for run in runs)
-        begun, names = [d for d, run in zip(drafts, runs, strict=True) if run is None], {d.name for d in drafts}
-        known = self.state.catalog.snapshot().queries()
-        again = tell_renamed(renamed(d.name, d.insert, digest(d.prints), known, names) for d in begun)
         if again or goes_on or not (schedule.bounded and schedule.finish):
-            return (*moved, *again)
+            return (*elsewhere, *again)
         written = written_tables(self.state.catalog)
-        repeated = tell_repeats(
-            (d.name, d.insert, run, d.script.streaming and d.insert.table.name.plain not in written)
+        ended = tell_repeats(
+            repeated(d.name, d.insert, run, d.script.streaming and d.insert.table.name.plain not in written)
             for d, run in zip(drafts, runs, strict=True)
         )
-        return (*moved, *repeated)
+        return (*elsewhere, *ended)
 
-    def _elsewhere(self, name: str) -> str | None:
-        """Return where the checkpoint of a query lies, if the catalog knows it, and its place is another one now."""
-        record = self.state.record(name)
+    def _elsewhere(self, record: QueryRecord | None) -> str | None:
+        """Return where the checkpoint of a query lies that the catalog knows, if its place is another one now."""
         if record is None or not has_store(self.checkpoint or self.folder):
             return None
-        folder = query_folder(self.folder, name, self.checkpoint, self.state.stores)
+        folder = query_folder(self.folder, record.name, self.checkpoint, self.state.stores)
         return None if record.checkpoint.startswith(f"{folder.for_spark}/") else record.checkpoint
 
     def taken(self, drafting: Drafts, made: JobDraft, held: ExitStack) -> list[Place | None]:

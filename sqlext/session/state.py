@@ -13,7 +13,7 @@ from sqlext.source import Span
 from sqlext.spark.reading.frames import Frames
 from sqlext.user_functions import UserFunctions
 from sqlext_catalog.information_schema import SystemView, system_view
-from sqlext_catalog.model import ObjectName, QueryRecord
+from sqlext_catalog.model import ObjectName
 from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.snapshot import Snapshot
 
@@ -60,10 +60,6 @@ class SessionState:
             functions=self.functions.copy(),
             option_places=dict(self.option_places),
         )
-
-    def record(self, query: str) -> QueryRecord | None:
-        """Return what the catalog remembers of a query, None if nothing."""
-        return self.catalog.snapshot().query(query)
 
     def environment(self, spark_table: SparkLookup | None = None) -> Environment:
         """Return the surroundings of the next statement."""

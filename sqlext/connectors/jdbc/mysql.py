@@ -23,7 +23,7 @@ _JAVAS_OWN = frozenset(
     "useJDBCCompliantTimezoneShift forceConnectionTimeZoneToSession preserveInstants tinyInt1isBit socketTimeout "
     "tcpKeepAlive nullCatalogMeansCurrent nullNamePatternMatchesAll allowMultiQueries noAccessToProcedureBodies "
     "useInformationSchema cacheServerConfiguration useLocalSessionState elideSetAutoCommits maintainTimeStats "
-    "useOldAliasMetadataBehavior useSSL useSsl requireSSL verifyServerCertificate zeroDateTimeBehavior".split()
+    "useOldAliasMetadataBehavior zeroDateTimeBehavior".split()
 )
 #: Option 'sslMode' -> what PyMySQL is told; the server's certificate is checked in the last two alone.
 _SSL: Mapping[str, Mapping[str, str]] = {
@@ -37,6 +37,10 @@ _SSL: Mapping[str, Mapping[str, str]] = {
     "VERIFY_IDENTITY": {"tls": "identity"},
     "VERIFY-FULL": {"tls": "identity"},
 }
+#: What PyMySQL is told of TLS, the strictest last.
+_STRICTNESS = ("", "any", "verify", "identity")
+#: Older parameters of Java's drivers that ask for TLS when they are 'true'.
+_ASKS_FOR_TLS = {"useSSL": "any", "useSsl": "any", "requireSSL": "any", "verifyServerCertificate": "verify"}
 _TAKEN = ("user", "connectTimeout", "sslMode", "serverSslCert")
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 #: Declared type -> the types of columns whose values it holds.
@@ -92,7 +96,10 @@ class MySql(Driver):
         name, _, port = host.rpartition(":") if _has_port(host) else (host, ":", _PORT)
         found = {"host": name.strip("[]"), "port": port, "database": unquote(database.strip("/"))}
         for key, value in parse_qsl(query, keep_blank_values=True):
-            found |= _setting(key, value)
+            one = _setting(key, value)
+            # Of several parameters that ask for TLS the strictest counts, wherever it stands.
+            tls = max(found.get("tls", ""), one.get("tls", ""), key=_STRICTNESS.index)
+            found |= {**one, "tls": tls}
         return {key: value for key, value in found.items() if value}
 
     def connect(self, settings: Settings) -> Connection:
@@ -264,14 +271,14 @@ def _setting(name: str, value: str) -> Mapping[str, str]:
         return _SSL[value.upper()]
     if name == "serverSslCert":
         return {"ca": value}
-    if name == "requireSSL" and value.lower() == "true":
-        return {"tls": "any"}
+    if name in _ASKS_FOR_TLS and value.lower() in ("true", "false"):
+        return {"tls": _ASKS_FOR_TLS[name]} if value.lower() == "true" else {}
     if name in _JAVAS_OWN:
         return {}
     if name == "password":
         hint = "add 'password' = 'env:NAME'"
         raise OptionError("OPT-005", "a password in the URL would be shown with it", option="url", hint=hint)
-    hint = did_you_mean(name, (*_TAKEN, *_JAVAS_OWN)) or f"it takes {', '.join(_TAKEN)}"
+    hint = did_you_mean(name, (*_TAKEN, *_ASKS_FOR_TLS, *_JAVAS_OWN)) or f"it takes {', '.join(_TAKEN)}"
     raise OptionError("OPT-005", f"the URL has a parameter '{name}' that is not known here", option="url", hint=hint)
 
 

@@ -1,21 +1,87 @@
-"""Translate Spark's functions of numbers to Arrow; ``translation`` has their operators."""
+"""Say what numbers are to Spark, and translate its functions of them to Arrow; ``translation`` has the operators."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlext.rewrite.arrow.parts import Of
 from sqlext_udfs.expressions.casts import number_type
 from sqlext_udfs.expressions.columns import Apply, Arithmetic, Expression, Literal
 
-Of = Callable[[exp.Expr], Expression]
-"""Translates a part of an expression."""
-
+INTEGERS, FLOATS = (pa.int8(), pa.int16(), pa.int32(), pa.int64()), (pa.float32(), pa.float64())
 _DOUBLE, _BIGINT = pa.float64(), pa.int64()
 _MOST_DIGITS = 38
-_DIGITS = {pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 19}
+_DIGITS = dict(zip(INTEGERS, (3, 5, 10, 19), strict=True))
+_POINTED = re.compile(r"\d*\.\d+|\d+\.\d*")
+
+
+def decimal_literal(text: str) -> Expression | None:
+    """Return a number with a point, which to Spark is a DECIMAL."""
+    if not _POINTED.fullmatch(text):
+        return None
+    whole, _, fraction = text.partition(".")
+    digits = len(whole.lstrip("0")) + len(fraction)
+    return Literal(pa.decimal128(max(digits, 1), len(fraction)), value=Decimal(text))
+
+
+def exact(op: str, left: Expression, right: Expression) -> Expression | None:
+    """Return an operation on two DECIMALs whose result has all its digits (Spark's ``DecimalPrecision``)."""
+    if not any(pa.types.is_decimal(side.type) for side in (left, right)):
+        return None
+    one, other = as_decimal(left), as_decimal(right)
+    if one is None or other is None:
+        return None
+    (p1, s1), (p2, s2) = ((side.type.precision, side.type.scale) for side in (one, other))
+    scale = s1 + s2 if op == "*" else max(s1, s2)
+    digits = (p1 + p2 if op == "*" else max(p1 - s1, p2 - s2) + scale) + 1
+    if digits > _MOST_DIGITS:
+        return None
+    of = pa.decimal128(digits, scale)
+    return Arithmetic(of, inputs=(one, other), op=op, result=number_type(of))
+
+
+def decimal_type(to: exp.DataType) -> pa.DataType | None:
+    """Return a DECIMAL whose digits are written, None for another type."""
+    if to.this.name != "DECIMAL" or len(to.expressions) != 2:
+        return None
+    return pa.decimal128(*(int(part.this.this) for part in to.expressions))
+
+
+def holds(decimal: pa.DataType, of: pa.DataType) -> bool:
+    """Return whether a DECIMAL has each value of another exact type."""
+    if not (pa.types.is_decimal(of) or of in INTEGERS):
+        return False
+    source = number_type(of)
+    digits, scale = (source.precision, source.scale) if source.root == "DECIMAL" else (_DIGITS[of], 0)
+    return bool(decimal.scale >= scale and decimal.precision - decimal.scale >= digits - scale)
+
+
+def as_doubles(one: Expression, other: Expression) -> tuple[Expression, Expression]:
+    """Return two sides, a DECIMAL that is written beside a DOUBLE as one too: so Spark computes with them."""
+    if pa.float64() not in (one.type, other.type):
+        return one, other
+    left, right = (
+        Literal(pa.float64(), value=None if s.value is None else float(s.value))
+        if isinstance(s, Literal) and pa.types.is_decimal(s.type)
+        else s
+        for s in (one, other)
+    )
+    return left, right
+
+
+def widest(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """Return the type of an operation on two numbers, None for what are no integers or floating-point numbers."""
+    for order in (INTEGERS, FLOATS):
+        if one in order and other in order:
+            return order[max(order.index(one), order.index(other))]
+    # An integer beside a FLOAT is FLOAT or DOUBLE to Spark, as ANSI mode says. DOUBLE is DOUBLE either way.
+    numbers = (*INTEGERS, *FLOATS)
+    return pa.float64() if one in numbers and other in numbers and pa.float64() in (one, other) else None
 
 
 def as_decimal(value: Expression) -> Expression | None:
@@ -58,6 +124,8 @@ def _absolute(of: Of, node: exp.Abs) -> Expression | None:
 
 def _negative(of: Of, node: exp.Neg) -> Expression | None:
     value = of(node.this)
+    if isinstance(value, Literal) and isinstance(value.value, (int, Decimal)):
+        return Literal(value.type, value=-value.value)
     if value.type not in _DIGITS and value.type != _DOUBLE:
         return None
     return Arithmetic(value.type, inputs=(value,), op="-", result=number_type(value.type), fails=value.type in _DIGITS)

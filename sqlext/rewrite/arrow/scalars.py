@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlext.rewrite.arrow.texts import is_count, is_text
+from sqlext.rewrite.arrow.parts import Of, is_count, is_text
 from sqlext_udfs.expressions.casts import number_type
 from sqlext_udfs.expressions.columns import (
     Apply,
@@ -22,9 +22,6 @@ from sqlext_udfs.expressions.columns import (
     Literal,
     Refused,
 )
-
-Of = Callable[[exp.Expr], Expression]
-"""Translates a part of an expression."""
 
 _STRING, _DOUBLE = pa.string(), pa.float64()
 _CODED = re.compile(r"\[([A-Z]+-\d+)\] (.*)", re.DOTALL)

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeGuard
 
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlext.rewrite.arrow.parts import Of, is_count, is_text
 from sqlext_udfs.expressions.columns import Apply, Expression
-
-Of = Callable[[exp.Expr], Expression]
-"""Translates a part of an expression."""
 
 _STRING = pa.string()
 _TRIMS = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
-
-
-def is_text(node: exp.Expr | None) -> TypeGuard[exp.Literal]:
-    """Return whether a part is a text that is written."""
-    return isinstance(node, exp.Literal) and bool(node.is_string)
-
-
-def is_count(node: exp.Expr | None) -> TypeGuard[exp.Literal]:
-    """Return whether a part is a number without a sign that is written."""
-    return isinstance(node, exp.Literal) and not node.is_string and bool(node.this.isdigit())
 
 
 def _applied(function: str, of: Of, text: exp.Expr, *others: exp.Expr, result: pa.DataType = _STRING) -> Apply | None:

@@ -9,12 +9,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlext.rewrite.arrow.parts import Of
 from sqlext.rewrite.arrow.time_literals import interval_micros
 from sqlext_udfs.expressions.columns import Apply, Expression, Literal
 from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
-
-Of = Callable[[exp.Expr], Expression]
-"""Translates a part of an expression."""
 
 _OF_DATES = ("year", "quarter", "month", "day", "week", "dow", "doy", "dayofweek_iso")
 _FIELDS = (*_OF_DATES, "hour", "minute")

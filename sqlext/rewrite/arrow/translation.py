@@ -6,10 +6,8 @@ list of operations is known; Spark keeps every other one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import ClassVar
 
 import pyarrow as pa
@@ -19,7 +17,18 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
-from sqlext.rewrite.arrow.numbers import NUMBERS, as_decimal, same_decimals
+from sqlext.rewrite.arrow.numbers import (
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    as_doubles,
+    decimal_literal,
+    decimal_type,
+    exact,
+    holds,
+    same_decimals,
+    widest,
+)
 from sqlext.rewrite.arrow.scalars import SCALARS, divided, failure, text_of
 from sqlext.rewrite.arrow.texts import TEXTS
 from sqlext.rewrite.arrow.time_literals import LITERALS, interval_micros, time_literal
@@ -43,10 +52,6 @@ from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 Resolve = Callable[[Sequence[str]], Expression]
 """The parts of a name -> what it stands for; raises ``Unsuited`` for what Arrow does not read."""
 
-_INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
-_DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 19), strict=True))
-_MOST_DIGITS = 38
-_FLOATS = (pa.float32(), pa.float64())
 _ARITHMETIC: Mapping[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 _TRIED: Mapping[type[exp.Expr], str] = {exp.SafeAdd: "+", exp.SafeSubtract: "-", exp.SafeMultiply: "*"}
 _COMPARISONS: Mapping[type[exp.Expr], str] = {
@@ -70,7 +75,6 @@ _TYPES = {
     "DATE": pa.date32(),
     "BOOLEAN": pa.bool_(),
 }
-_POINTED = re.compile(r"\d*\.\d+|\d+\.\d*")
 #: Bits of the two shifts with which ``wrapped`` narrows a BIGINT as Java does, and the type that is left.
 _WRAPS_AT = {32: pa.int32(), 48: pa.int16(), 56: pa.int8()}
 _FROM_EPOCH = ("timestamp_millis", "timestamp_seconds")
@@ -133,7 +137,7 @@ class _Translation:
                 found = rule(self, node)
                 if found is not None:
                     return found
-        for kind, scalar in (*SCALARS, *TEXTS, *NUMBERS):
+        for kind, scalar in _FUNCTIONS:
             found = scalar(self.of, node) if isinstance(node, kind) else None
             if found is not None:
                 return found
@@ -154,16 +158,12 @@ class _Translation:
             return Literal(pa.string(), value=node.this)
         # To Spark, 1.5 is a DECIMAL and 1e3 a DOUBLE.
         if not node.this.isdigit():
-            return _decimal(node.this)
+            return decimal_literal(node.this)
         value = int(node.this)
         # Beyond BIGINT a literal is a DECIMAL to Spark.
         if value >= 1 << 63:
             return None
         return Literal(pa.int32() if value < 1 << 31 else pa.int64(), value=value)
-
-    def negative(self, node: exp.Neg) -> Expression | None:
-        inner = self.of(node.this)
-        return Literal(inner.type, value=-inner.value) if isinstance(inner, Literal) else None
 
     def boolean(self, node: exp.Boolean) -> Expression:
         return Literal(pa.bool_(), value=bool(node.this))
@@ -171,16 +171,16 @@ class _Translation:
     def arithmetic(self, node: exp.Binary) -> Expression | None:
         if isinstance(node.right, exp.Interval):
             return self._shifted(self.of(node.left), node.right, back=isinstance(node, exp.Sub))
-        left, right = _as_doubles(self.of(node.left), self.of(node.right))
+        left, right = as_doubles(self.of(node.left), self.of(node.right))
         op = _ARITHMETIC[type(node)]
-        common = _widest(left.type, right.type)
+        common = widest(left.type, right.type)
         if common is None:
-            return _exact(op, left, right)
-        return Arithmetic(common, inputs=(left, right), op=op, result=number_type(common), fails=common not in _FLOATS)
+            return exact(op, left, right)
+        return Arithmetic(common, inputs=(left, right), op=op, result=number_type(common), fails=common not in FLOATS)
 
     def tried(self, node: exp.Binary) -> Expression | None:
-        left, right = _as_doubles(self.of(node.this), self.of(node.expression))
-        common = _widest(left.type, right.type)
+        left, right = as_doubles(self.of(node.this), self.of(node.expression))
+        common = widest(left.type, right.type)
         if common is None:
             return None
         return Arithmetic(common, inputs=(left, right), op=_TRIED[type(node)], result=number_type(common), tries=True)
@@ -195,7 +195,7 @@ class _Translation:
         if "*" in signs[1:] or parsed(written) != node:
             return None
         first, *others = map(self.of, parts)
-        if any(value.type not in _INTEGERS for value in (first, *others)):
+        if any(value.type not in INTEGERS for value in (first, *others)):
             return None
         result, policy = number_type(pa.int64()), replace(SPARK, wraps=True)
         for sign, value in zip(signs, others, strict=True):
@@ -204,14 +204,14 @@ class _Translation:
 
     def whole_quotient(self, node: exp.IntDiv) -> Expression | None:
         sides = self.of(node.this), self.of(node.expression)
-        if any(side.type not in _INTEGERS for side in sides):
+        if any(side.type not in INTEGERS for side in sides):
             return None
         return Arithmetic(pa.int64(), inputs=sides, op="/", result=number_type(pa.int64()), fails=True)
 
     def quotient(self, node: exp.Div) -> Expression | None:
-        left, right = _as_doubles(self.of(node.left), self.of(node.right))
+        left, right = as_doubles(self.of(node.left), self.of(node.right))
         # Spark divides integers as DOUBLEs too; a DECIMAL has a type of its own.
-        return divided(left, right) if _widest(left.type, right.type) is not None else None
+        return divided(left, right) if widest(left.type, right.type) is not None else None
 
     def _shifted(self, time: Expression, interval: exp.Interval, *, back: bool) -> Expression | None:
         """Return a time and an interval; to Spark a day of an instant is one of the session's zone."""
@@ -228,12 +228,12 @@ class _Translation:
         return Apply(time.type, function="shifted", inputs=(time, by), fails=True)
 
     def comparison(self, node: exp.Binary) -> Expression | None:
-        left, right = self._as_times(*_as_doubles(self.of(node.left), self.of(node.right)))
-        if left.type != right.type and _widest(left.type, right.type) is None:
-            exact = same_decimals(left, right)
-            if exact is None:
+        left, right = self._as_times(*as_doubles(self.of(node.left), self.of(node.right)))
+        if left.type != right.type and widest(left.type, right.type) is None:
+            decimals = same_decimals(left, right)
+            if decimals is None:
                 return None
-            left, right = exact
+            left, right = decimals
         return Compare(pa.bool_(), inputs=(left, right), op=_COMPARISONS[type(node)])
 
     def _as_times(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -310,7 +310,7 @@ class _Translation:
         return time_literal(text.this, of, self._zone) if of is not None and is_text else None
 
     def cast(self, node: exp.Cast) -> Expression | None:
-        target = _TYPES.get(node.to.this.name) or _decimal_type(node.to)
+        target = _TYPES.get(node.to.this.name) or decimal_type(node.to)
         if target is None:
             return None
         failed = failure(node, target)
@@ -333,15 +333,15 @@ class _Translation:
             plain = pa.types.is_timestamp(value.type) and (value.type.tz is None or self._zone == "UTC")
             return self._apply("date", target, value) if plain else None
         if pa.types.is_decimal(target):
-            return self._apply("cast", target, value) if _holds(target, value.type) else None
-        value = _as_doubles(value, Literal(target))[0]
+            return self._apply("cast", target, value) if holds(target, value.type) else None
+        value = as_doubles(value, Literal(target))[0]
         if value.type == target:
             return value
         if pa.types.is_timestamp(target) and pa.types.is_timestamp(value.type):
             return self._in_zone(value)
-        if _widest(value.type, target) == target:
+        if widest(value.type, target) == target:
             return self._apply("cast", target, value)
-        if value.type in _INTEGERS and target in _INTEGERS:
+        if value.type in INTEGERS and target in INTEGERS:
             return Apply(target, function="checked cast", inputs=(value,), fails=True)
         return None
 
@@ -380,7 +380,7 @@ class _Translation:
         if name not in _FROM_EPOCH or len(node.expressions) != 1:
             return None
         value = self.of(node.expressions[0])
-        return Apply(INSTANT, function=name, inputs=(value,), fails=True) if value.type in _INTEGERS else None
+        return Apply(INSTANT, function=name, inputs=(value,), fails=True) if value.type in INTEGERS else None
 
     def _wrapped(self, node: exp.BitwiseRightShift, target: pa.DataType) -> Expression | None:
         """Return Flink's wrapping around: the low bits of a BIGINT, shifted up and down again."""
@@ -402,15 +402,6 @@ class _Translation:
         return Apply(of, function=function, inputs=inputs)
 
 
-def _decimal(text: str) -> Expression | None:
-    """Return a number with a point, which to Spark is a DECIMAL."""
-    if not _POINTED.fullmatch(text):
-        return None
-    whole, _, fraction = text.partition(".")
-    digits = len(whole.lstrip("0")) + len(fraction)
-    return Literal(pa.decimal128(max(digits, 1), len(fraction)), value=Decimal(text))
-
-
 def _chain(node: exp.Expr) -> tuple[list[str], list[exp.Expr]]:
     """Return the signs and the parts of ``try_add(try_subtract(a, b), c)``."""
     if type(node) not in _TRIED:
@@ -419,70 +410,16 @@ def _chain(node: exp.Expr) -> tuple[list[str], list[exp.Expr]]:
     return [*signs, _TRIED[type(node)]], [*parts, node.expression]
 
 
-def _exact(op: str, left: Expression, right: Expression) -> Expression | None:
-    """Return an operation on two DECIMALs whose result has all its digits (Spark's ``DecimalPrecision``)."""
-    if not any(pa.types.is_decimal(side.type) for side in (left, right)):
-        return None
-    one, other = as_decimal(left), as_decimal(right)
-    if one is None or other is None:
-        return None
-    (p1, s1), (p2, s2) = ((side.type.precision, side.type.scale) for side in (one, other))
-    scale = s1 + s2 if op == "*" else max(s1, s2)
-    digits = (p1 + p2 if op == "*" else max(p1 - s1, p2 - s2) + scale) + 1
-    if digits > _MOST_DIGITS:
-        return None
-    of = pa.decimal128(digits, scale)
-    return Arithmetic(of, inputs=(one, other), op=op, result=number_type(of))
-
-
-def _decimal_type(to: exp.DataType) -> pa.DataType | None:
-    if to.this.name != "DECIMAL" or len(to.expressions) != 2:
-        return None
-    return pa.decimal128(*(int(part.this.this) for part in to.expressions))
-
-
-def _holds(decimal: pa.DataType, of: pa.DataType) -> bool:
-    """Return whether a DECIMAL has each value of another exact type."""
-    if not (pa.types.is_decimal(of) or of in _INTEGERS):
-        return False
-    source = number_type(of)
-    digits, scale = (source.precision, source.scale) if source.root == "DECIMAL" else (_DIGITS[of], 0)
-    return bool(decimal.scale >= scale and decimal.precision - decimal.scale >= digits - scale)
-
-
-def _as_doubles(one: Expression, other: Expression) -> tuple[Expression, Expression]:
-    """Return two sides, a DECIMAL that is written beside a DOUBLE as one too: so Spark computes with them."""
-    if pa.float64() not in (one.type, other.type):
-        return one, other
-    left, right = (
-        Literal(pa.float64(), value=None if s.value is None else float(s.value))
-        if isinstance(s, Literal) and pa.types.is_decimal(s.type)
-        else s
-        for s in (one, other)
-    )
-    return left, right
-
-
 def _is_condition(value: Expression) -> bool:
     return bool(pa.types.is_boolean(value.type))
 
 
-def _widest(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Return the type of an operation on two numbers, None for what are no integers or floating-point numbers."""
-    for order in (_INTEGERS, _FLOATS):
-        if one in order and other in order:
-            return order[max(order.index(one), order.index(other))]
-    # An integer beside a FLOAT is FLOAT or DOUBLE to Spark, as ANSI mode says. DOUBLE is DOUBLE either way.
-    numbers = (*_INTEGERS, *_FLOATS)
-    return pa.float64() if one in numbers and other in numbers and pa.float64() in (one, other) else None
-
-
+_FUNCTIONS = (*SCALARS, *TEXTS, *NUMBERS)
 #: Several rules may know one kind of node. They are tried in this order; the first that returns something counts.
 _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Paren, _Translation.paren),
     (exp.Column, _Translation.column),
     (exp.Literal, _Translation.literal),
-    (exp.Neg, _Translation.negative),
     (exp.Boolean, _Translation.boolean),
     *((kind, _Translation.arithmetic) for kind in _ARITHMETIC),
     (exp.Coalesce, _Translation.wrapping),

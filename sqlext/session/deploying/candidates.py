@@ -129,9 +129,7 @@ class Collector(DryRun):
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Keep INSERTs as the queries that they would be."""
         super().insert(statement, inserts, env)
-        state = self.state
-        records = state.catalog.snapshot().queries()
-        job = Drafts(state.folder, self.options, state.settings, env, state.stores, records).job(inserts)
+        job = Drafts.of(self.state, env, self.options).job(inserts)
         stored = [self.stored.get(draft.insert.table.name.plain) for draft in job.drafts]
         self.found += (Deployable(statement, d, env, job.end, s) for d, s in zip(job.drafts, stored, strict=True))
         return Result()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.quoting import identifier
@@ -70,8 +70,8 @@ def compared_columns(old: DataFrame, new: DataFrame, key: Sequence[str]) -> Colu
     )
     keys = tuple(names[k.casefold()] for k in key)
     if keys and all(k in found.shared for k in keys) and _names_rows(old, keys):
-        return _with(found, key=keys)
-    return _with(found, lost=keys)
+        return replace(found, key=keys)
+    return replace(found, lost=keys)
 
 
 def selected(rows: DataFrame, found: ColumnComparison) -> DataFrame:
@@ -85,10 +85,6 @@ def selected(rows: DataFrame, found: ColumnComparison) -> DataFrame:
             for n in found.shared
         )
     )
-
-
-def _with(found: ColumnComparison, *, key: tuple[str, ...] = (), lost: tuple[str, ...] = ()) -> ColumnComparison:
-    return ColumnComparison(found.shared, found.added, found.gone, found.retyped, key, lost)
 
 
 def _types(schema: StructType) -> dict[str, str]:

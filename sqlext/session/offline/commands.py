@@ -99,8 +99,7 @@ def explanations(
     texts = []
     for _, found in compile_source(source, state, lookup=lookup, at_once=at_once):
         inserts = [c.insert for c in found if c.insert is not None]
-        env, records = state.environment(lookup), state.catalog.snapshot().queries()
-        drafts = Drafts(state.folder, options, state.settings, env, state.stores, records)
+        drafts = Drafts.of(state, state.environment(lookup), options)
         places = drafts.foretold(inserts) if inserts else [None] * len(found)
         texts += [
             explained(

@@ -131,9 +131,7 @@ class Planner(DryRun):
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Decide on INSERTs as a start does."""
         super().insert(statement, inserts, env)
-        state = self.state
-        records = state.catalog.snapshot().queries()
-        drafting = Drafts(state.folder, self.options, state.settings, env, state.stores, records)
+        drafting = Drafts.of(self.state, env, self.options)
         job = drafting.job(inserts)
         job.require_end()
         looked: Sequence[tuple[QueryHome | None, Decision | None]] = [
@@ -187,8 +185,7 @@ class Planner(DryRun):
         before = begun_run(self.state.folder, draft.name, drafting.checkpoint, self.state.stores)
         if before is None:
             names = {d.name for d in job.drafts} | self.dropped
-            records = self.state.catalog.snapshot().queries()
-            again = renamed(draft.name, draft.insert, digest(draft.prints), records, names)
+            again = renamed(draft.name, draft.insert, digest(draft.prints), drafting.records, names)
             if again is not None:
                 return (again,)
         anew = decision is None or decision.verdict in (Verdict.BEGINS, Verdict.BEGINS_ANEW)

@@ -64,6 +64,7 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = KN) -> Op
         ({"url": "jdbc:mysql://h/d?connectTimeut=1"}, "OPT-005", "url", "`connectTimeout`"),
         ({"url": "jdbc:mysql://h/d?user=u&password=p"}, "OPT-005", "url", "'password' = 'env:NAME'"),
         ({"url": "jdbc:mysql://h/d?sslMode=sometimes"}, "OPT-005", "url", "sslMode"),
+        ({"url": "jdbc:mysql://h/d?useSSL=maybe"}, "OPT-005", "url", "useSSL"),
         ({"url": "jdbc:postgresql://h/d?aplicationName=x"}, "OPT-005", "url", "did you mean `ApplicationName`?"),
         ({"url": "jdbc:postgresql://h/d?user=u&password=p"}, "OPT-005", "url", "'password' = 'env:NAME'"),
         ({"url": "jdbc:sqlite::memory:"}, "OPT-005", "url", "jdbc:sqlite:/folder/file.db"),
@@ -127,6 +128,8 @@ def test_urls_of_postgresql(url: str, settings: dict[str, str]) -> None:
             "mysql://h/d?useSSL=false&serverTimezone=Asia/Shanghai&connectTimeout=3500&sslMode=VERIFY_CA",
             {"host": "h", "port": "3306", "database": "d", "connect_timeout": "3", "tls": "verify"},
         ),
+        ("mysql://h?verifyServerCertificate=true&useSSL=true", {"host": "h", "port": "3306", "tls": "verify"}),
+        ("mysql://h?useSSL=TRUE", {"host": "h", "port": "3306", "tls": "any"}),
     ],
 )
 def test_urls_of_mysql(url: str, settings: dict[str, str]) -> None:

@@ -129,3 +129,13 @@ def test_offsets_of_any_pyspark(shown: str) -> None:
         source["endOffset"] = text
     progress.add([told])
     assert progress.read().ends == ({"file": 3, "held": None},)
+
+
+def test_rows_that_are_read_outside_of_a_stream_are_of_the_micro_batch_that_is_reported_next() -> None:
+    progress = Progress()
+    progress.wrote(3, read=100)
+    progress.add([report(0, 0)])
+    assert (progress.values()["last_rows"], progress.values()["rows_in"]) == (100, 100)
+    assert [(m.rows_in, m.rows_out) for m in progress.moments()] == [(100, 3)]
+    progress.add([report(1, 5)])
+    assert (progress.values()["last_rows"], progress.values()["rows_in"]) == (5, 105)

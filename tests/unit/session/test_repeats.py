@@ -10,7 +10,7 @@ import pytest
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.jobs.runs import QueryRun
 from sqlext.session.api import Session
-from sqlext.session.notices import RepeatedRowsNotice, tell_repeats
+from sqlext.session.notices import RepeatedRowsNotice, repeated, tell_repeats
 from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
 
@@ -33,7 +33,7 @@ def insert(options: str, key: str = "") -> BoundInsert:
 def told(made: BoundInsert, before: QueryRun | None, *, unknown: bool = False) -> tuple[str, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedRowsNotice)
-        return tell_repeats([("job.s", made, before, unknown)])
+        return tell_repeats([repeated("job.s", made, before, unknown)])
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_rows_that_come_again(full: str) -> None:
     (text,) = told(insert(full), ENDED)
     assert text.startswith("`s` has the rows of the last run of `job.s`, and gets them again; ")
     with pytest.warns(RepeatedRowsNotice):
-        tell_repeats([("job.s", insert(full), ENDED, False)])
+        tell_repeats([repeated("job.s", insert(full), ENDED, False)])
 
 
 def test_where_nothing_comes_again(full: str, tmp_path: Path) -> None:

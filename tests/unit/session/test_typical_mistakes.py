@@ -13,7 +13,7 @@ from sqlext.environment import require_java
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import QueryRun
-from sqlext.session.notices import RepeatedRowsNotice, tell_repeats
+from sqlext.session.notices import RepeatedRowsNotice, repeated, tell_repeats
 from sqlext.session.offline.commands import check_file
 from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
@@ -165,7 +165,7 @@ def test_running_twice(tmp_path: Path) -> None:
     assert isinstance(made, BoundInsert)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepeatedRowsNotice)
-        (said,) = tell_repeats([("job.totals", made, QueryRun("r", {}, finished=True), False)])
+        (said,) = tell_repeats([repeated("job.totals", made, QueryRun("r", {}, finished=True), False)])
     assert said.startswith("`totals` has the rows of the last run of `job.totals`, and gets them again; ")
     assert "INSERT OVERWRITE" in said
 
