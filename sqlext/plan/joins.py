@@ -91,15 +91,31 @@ class NearestMatch:
     Attributes:
         nearest: by the order of both times: left before right.
         tolerance: how many ms apart both may be; None without limit.
+        early: whether a left row comes out when it comes (EMIT).
+        lateness: how many ms behind the watermark a row is taken all the same.
+        emit: the EMIT that says so; empty without one.
     """
 
     nearest: Nearest
     tolerance: int | None = None
+    early: bool = False
+    lateness: int = 0
+    emit: str = ""
+
+    @property
+    def updates(self) -> bool:
+        """Whether rows are replaced that have come out."""
+        return self.early or self.lateness > 0
 
     @property
     def hold(self) -> int:
         """By how many ms a row may come out later than its time."""
         return self.tolerance or 0 if self.nearest.looks_ahead else 0
+
+    @property
+    def waits(self) -> int:
+        """By how many ms of the watermark a left row is kept longer than its time."""
+        return self.hold + self.lateness
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +212,8 @@ class StreamJoin(Operator):
     def what(self) -> str:
         """The kind of join and its keys: ``LEFT interval join by a.k = b.k``."""
         by = " AND ".join(_key_text(k) for k in self.equal)
-        return f"{self.join.value} {self.bounded.value}{f' by {by}' if by else ''}"
+        emit = f", {self.match.emit}" if self.match is not None and self.match.emit else ""
+        return f"{self.join.value} {self.bounded.value}{f' by {by}' if by else ''}{emit}"
 
     @property
     def bound(self) -> str:
@@ -208,7 +225,7 @@ class StreamJoin(Operator):
                 return "rows until the watermark passes them, of each key the versions since then"
             case JoinBound.NEAREST:
                 assert self.match is not None
-                later = f" by {self.match.hold} ms" if self.match.hold else ""
+                later = f" by {self.match.waits} ms" if self.match.waits else ""
                 return f"left rows until the watermark passes them{later}, of each key the right rows since then"
             case JoinBound.INTERVAL | JoinBound.ARRIVAL:
                 sides = (("left", self.left), ("right", self.right))
@@ -239,6 +256,8 @@ class StreamJoin(Operator):
         if self.match is not None:
             by = f"{self.match.nearest.value}, {self.match.tolerance} ms"
             yield "match condition", by, (self.match.nearest.value, self.match.tolerance)
+            if self.match.updates:
+                yield "EMIT of the join", self.match.emit, (self.match.early, self.match.lateness)
         if self.asked:
             values = [[expression_form(e, s.scope) for e in s.values] for s in (self.left, self.right)]
             yield "pairs of the join", "", (tuple(expression_to_json(e) for e in self.asked), values)

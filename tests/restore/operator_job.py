@@ -124,6 +124,13 @@ OPERATORS = {
         f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT ASOF JOIN {_SOURCE} AS b
         MATCH_CONDITION (a.ts < b.ts) TOLERANCE INTERVAL '9' SECOND ON a.key = b.key""",
     ),
+    "as_of_updates": Operator(
+        "key STRING, v BIGINT, ts TIMESTAMP(3), w BIGINT",
+        f"""SELECT a.key, a.`value`, a.ts, b.`value` FROM {_SOURCE} AS a LEFT ASOF JOIN {_SOURCE} AS b
+        MATCH_CONDITION (NEAREST(a.ts, b.ts)) TOLERANCE INTERVAL '9' SECOND ON a.key = b.key AND b.`value` <> 2
+        EMIT CHANGES ALLOW LATENESS 10s""",
+        "key, v, ts",
+    ),
     "window_join": Operator(
         "w TIMESTAMP(3), key STRING, v BIGINT, s BIGINT",
         f"""SELECT a.window_start, a.key, a.`value`, b.s FROM (SELECT * FROM {_WINDOWS}) AS a JOIN (

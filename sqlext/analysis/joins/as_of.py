@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.emit.nearest import nearest_emit
 from sqlext.analysis.joins.bounds import JoinBounds
 from sqlext.analysis.joins.conditions import JoinConditions, conditions_of
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
@@ -42,7 +43,7 @@ def bind_as_of_join(
     Raises:
         SqlExtError: JOIN-009 for another kind of join, JOIN-019 for a MATCH_CONDITION that compares no rowtimes,
             JOIN-020 for ON that is no equality, JOIN-021 for sides that cannot be joined so, JOIN-022 for a tolerance
-            that is missing or no duration.
+            that is missing or no duration, EMIT-123 for an EMIT that is none of joins.
     """
     assert join.as_of is not None
     kind = _KINDS.get(join.kind)
@@ -52,7 +53,7 @@ def bind_as_of_join(
     relations = clause.relations[places.start : places.stop], clause.relations[places.stop :]
     names = from_names(clause, *relations, join)
     left, right, nearest = _matched(join.as_of, names)
-    match = NearestMatch(nearest, _tolerance(join.as_of))
+    match = _with_emit(NearestMatch(nearest, _tolerance(join.as_of)), clause, sources[0])
     if match.nearest.looks_ahead and match.tolerance is None and sources[0].streaming:
         raise SqlExtError(
             "JOIN-022",
@@ -72,7 +73,7 @@ def bind_as_of_join(
         names,
         conditions,
         f"__j{places.stop}",
-        bounds=JoinBounds(JoinBound.NEAREST, times[0], times[1], match.hold, match),
+        bounds=JoinBounds(JoinBound.NEAREST, times[0], times[1], match.waits, match),
         used=used_by(clause, join, conditions),
     )
     node, given = planned(parts)
@@ -97,6 +98,14 @@ def _check_sides(join: Join, sources: tuple[nodes.PlanNode, nodes.PlanNode]) -> 
                 span=side.span,
                 hint="FOR SYSTEM_TIME AS OF joins with the versions of a key",
             )
+
+
+def _with_emit(match: NearestMatch, clause: FromClause, left: nodes.PlanNode) -> NearestMatch:
+    """Return the match with what EMIT says; of rows that are read once there is one result."""
+    emit = nearest_emit(clause.select, clause.env.mode)
+    if emit is None or not left.streaming:
+        return match
+    return replace(match, early=emit.early, lateness=emit.lateness, emit=emit.text)
 
 
 def _matched(as_of: AsOf, names: JoinNames) -> tuple[Found, Found, Nearest]:

@@ -177,4 +177,6 @@ def _retracts(parts: StreamJoinParts, bounds: JoinBounds) -> bool:
         changing = any(s.changelog for s in parts.sources)
         # INNER and SEMI give a row when it has matched, which no later insert undoes.
         return changing or parts.join not in (JoinKind.INNER, JoinKind.SEMI)
+    if bounds.match is not None:
+        return bounds.match.updates
     return bounds.bound is JoinBound.VERSION and parts.sources[0].changelog

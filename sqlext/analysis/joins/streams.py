@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlext.analysis.emit.nearest import without_nearest_emit
 from sqlext.analysis.joins.conditions import NULL_SAFE, JoinConditions, and_parts, compared, conditions_of
 from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
@@ -93,7 +94,8 @@ def from_names(
 
 def used_by(clause: FromClause, join: Join, conditions: JoinConditions) -> frozenset[str] | None:
     """Return the names of the columns that a join must give, None for all."""
-    used = used_names(clause.select, join) if clause.select is not None else None
+    select = without_nearest_emit(clause.select, clause.env.mode) if clause.select is not None else None
+    used = used_names(select, join) if select is not None else None
     used = used | clause.kept if used is not None else None
     # `rest` is a filter above the operator, so its columns must come out even if the SELECT does not read them.
     return used | names_of(conditions.rest) if used is not None else None

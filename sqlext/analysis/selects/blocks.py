@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from sqlext.analysis.emit.nearest import without_nearest_emit
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping.group_by import find_grouping, is_grouped
 from sqlext.analysis.grouping.set_operations import distinct_rows
@@ -100,6 +101,7 @@ def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
     clause = binding.from_clause(select)
     node = clause.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
     scope = clause.scope()
+    select = without_nearest_emit(select, binding.env.mode)
     return bind_block(_through(_TO_FROM, Block(with_fields(select, scope), node, scope), binding), binding)
 
 
@@ -162,7 +164,9 @@ def _project(block: Block, items: list[Item]) -> nodes.PlanNode:
 def _check_no_panes(select: Select, items: list[Item]) -> None:
     """Refuse EMIT and what a pane says of itself where nothing is grouped."""
     if select.emit is not None:
-        message = "EMIT needs a GROUP BY or a window in the same SELECT; this SELECT has no state to emit"
+        message = (
+            "EMIT needs a GROUP BY, a window or an as-of join in the same SELECT; this SELECT has no state to emit"
+        )
         hint = "leave it out: each row of a SELECT without groups comes out at once"
         raise SqlExtError("EMIT-101", message, span=select.emit.span, hint=hint)
     for expr in (i.expr for i in items if i.expr is not None):

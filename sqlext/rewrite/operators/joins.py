@@ -99,6 +99,8 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Rendering) -> 
         bound = (node.bounded.name.lower(), columns.both(*times))
         if node.match is not None:
             bound = (*bound, node.match.nearest.value, node.match.tolerance)
+            if node.match.updates:
+                bound = (*bound, node.match.early, node.match.lateness)
     kind = None
     if any(s.changelog for s in node.sources):
         kind = columns.both(*(KIND if s.changelog else f"CAST({INSERT} AS TINYINT)" for s in node.sources))

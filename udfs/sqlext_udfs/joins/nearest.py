@@ -23,7 +23,7 @@ from sqlext_udfs.kernel.operator import Clock, Wakeup
 _FAR = 1 << 61
 
 
-class _Found(NamedTuple):
+class NearestSoFar(NamedTuple):
     """What held left rows have found so far.
 
     Attributes:
@@ -49,7 +49,7 @@ class NearestLife(Life):
     def __init__(self, specification: JoinSpecification, output: JoinOutput, bound: NearestBound) -> None:
         super().__init__(specification, output)
         self._keys = specification.keys
-        self._pads = specification.join.pads_left
+        self.pads = specification.join.pads_left
         self._nearest = Nearest(bound.nearest)
         self._tolerance = _FAR if bound.tolerance is None else bound.tolerance
 
@@ -66,20 +66,21 @@ class NearestLife(Life):
         """Return when the first left row comes out."""
         if not len(state.left):
             return Wakeup(None)
-        return Wakeup(min(int(self._found(state).until.min()) + 1, Clock.END))
+        return Wakeup(min(int(self.found(state).until.min()) + 1, Clock.END))
 
     def _decided(self, state: Sides, watermark: int | None) -> tuple[Sides, list[pa.Table]]:
         """Return the state without left rows that are decided, and what these met."""
         until = time_of(watermark)
         if not state.rows():
             return state, []
-        found = self._found(state)
+        found = self.found(state)
         due = found.until < until
-        places = np.flatnonzero(due if self._pads else due & (found.places >= 0))
+        places = np.flatnonzero(due if self.pads else due & (found.places >= 0))
         out = self.made(state, [Given(places, found.places[places], state.left.count[places])])
-        return state.filter(~due, self._needed(found.versions, state, until, state.left.time[~due])), out
+        return state.filter(~due, self.needed(found.versions, state, until, state.left.time[~due])), out
 
-    def _found(self, state: Sides) -> _Found:
+    def found(self, state: Sides) -> NearestSoFar:
+        """Return what left rows have found by now."""
         left, right = state
         left_keys, right_keys = key_groups([left], [right], self._keys, null_safe=False)
         versions = Versions.of(right.time, right_keys)
@@ -96,13 +97,13 @@ class NearestLife(Life):
         ahead_of = np.minimum(np.minimum(from_back, from_ahead), self._tolerance) if self._nearest.looks_ahead else 0
         # A NULL key meets nothing. Such a row comes out in its own time.
         waits = np.where(left_keys.ids >= 0, ahead_of, 0)
-        return _Found(versions, places, np.minimum(left.time + waits, Clock.END - 1))
+        return NearestSoFar(versions, places, np.minimum(left.time + waits, Clock.END - 1))
 
     def _near(self, left: JoinRows, right: JoinRows, places: Ints) -> Ints:
         """Return places of right rows without those that are too far away."""
         return np.where(_distances(left, right, places) <= self._tolerance, places, -1)
 
-    def _needed(self, versions: Versions, state: Sides, watermark: int, waiting: Ints) -> Bools:
+    def needed(self, versions: Versions, state: Sides, watermark: int, waiting: Ints) -> Bools:
         """Return which right rows may still be met, by left rows that wait (of these times) and by those to come."""
         first = min(watermark, int(waiting.min())) if len(waiting) else watermark
         if not self._nearest.looks_back:

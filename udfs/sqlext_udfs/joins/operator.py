@@ -2,7 +2,8 @@
 
 A micro-batch of a regular join gives the net change. A row that came out with NULL for the other side is taken back
 (DELETE) when its first match comes, and comes again when its last match goes. UPDATE kinds do not come out: which
-insert belongs to which delete depends on the key of the table that takes them.
+insert belongs to which delete depends on the key of the table that takes them. An as-of join gives UPDATE kinds, as
+both rows are of one left row.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sqlext_udfs.joins.conditions import require_comparable
 from sqlext_udfs.joins.interval import ArrivalLife, IntervalLife
 from sqlext_udfs.joins.life import Life
 from sqlext_udfs.joins.nearest import NearestLife
+from sqlext_udfs.joins.nearest_updates import UpdatingNearestLife
 from sqlext_udfs.joins.output import JoinOutput, can_group, join_output_types
 from sqlext_udfs.joins.regular import RegularLife
 from sqlext_udfs.joins.rows import JoinRows, Sides, arrived, without_useless
@@ -105,7 +107,8 @@ class JoinOperator(BucketOperator[Sides]):
             case VersionBound():
                 return TemporalLife(specification, self._output)
             case NearestBound() as bound:
-                return NearestLife(specification, self._output, bound)
+                life = UpdatingNearestLife if bound.updates else NearestLife
+                return life(specification, self._output, bound)
         return WindowLife(specification, self._output, self.empty())
 
 

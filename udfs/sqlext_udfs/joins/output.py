@@ -12,8 +12,8 @@ from sqlext_udfs.joins.rows import JoinRows
 from sqlext_udfs.joins.specification import LEFT_SIDE, RIGHT_SIDE, JoinKind, JoinSpecification
 from sqlext_udfs.kernel.arrow_numpy import table_of, taken, whole
 from sqlext_udfs.kernel.equality import normalised
-from sqlext_udfs.kernel.groups import Ints, numbered
-from sqlext_udfs.kernel.row_kinds import DELETE, INSERT
+from sqlext_udfs.kernel.groups import Bools, Ints, numbered
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 
 class Given(NamedTuple):
@@ -63,6 +63,19 @@ def unmatched(join: JoinKind, side: int, count: Ints, matches: Ints) -> Ints:
     return np.where(matches == 0, count, 0) if pads else np.zeros_like(count)
 
 
+class Replaced(NamedTuple):
+    """Left rows that meet another right row than before, as places.
+
+    Attributes:
+        left: of left rows.
+        before, after: of the right row that each has met and meets now; -1 for NULL.
+    """
+
+    left: Ints
+    before: Ints
+    after: Ints
+
+
 class JoinOutput:
     """Makes output tables.
 
@@ -89,6 +102,32 @@ class JoinOutput:
         if len(places) != len(given.weight) or (np.diff(places) != 1).any():
             columns = [taken(c, places) for c in columns]
         return table_of([*columns, kinds])
+
+    def replacing(self, left: JoinRows, right: JoinRows, replaced: Replaced, added: Given) -> pa.Table:
+        """Return what is taken back, what takes its place in the same order, and rows that are new (each once)."""
+        keep = np.flatnonzero(self._differ(right, replaced))
+        old, before, after = replaced.left[keep], replaced.before[keep], replaced.after[keep]
+        left_places = np.concatenate([old, old, added.left])
+        right_places = np.concatenate([before, after, added.right])
+        columns = [taken(left.columns[i], left_places) for i in self._left]
+        columns += [taken(right.columns[i], right_places) for i in self._right]
+        kinds = np.repeat(
+            np.array([UPDATE_BEFORE, UPDATE_AFTER, INSERT], np.int8), [len(old), len(old), len(added.left)]
+        )
+        return table_of([*columns, pa.array(kinds)])
+
+    def _differ(self, right: JoinRows, replaced: Replaced) -> Bools:
+        """Return which rows look otherwise than before: a right row of the same values changes nothing."""
+        rows = len(replaced.left)
+        if not all(can_group(right.columns[i].type) for i in self._right):
+            return np.ones(rows, np.bool_)
+        both = np.concatenate([replaced.before, replaced.after])
+        columns = [taken(right.columns[i], both) for i in self._right]
+        if not columns or not rows:
+            return np.zeros(rows, np.bool_)
+        ids = numbered([whole(c) for c in normalised(table_of(columns)).columns], (), len(both)).ids
+        differ: Bools = ids[:rows] != ids[rows:]
+        return differ
 
     def _net(self, columns: Sequence[pa.Array], weight: Ints) -> Ints:
         """Return weights of which those of equal rows are summed at the first of them."""

@@ -163,19 +163,28 @@ class Nearest(Enum):
 class NearestBound:
     """An as-of join: a left row meets the one right row of its key that is nearest in time.
 
-    INNER and LEFT alone. Takes and gives inserts alone. A left row comes out when no nearer right row can come: when
-    the watermark is greater than the time of what it has found, or than its own time where it looks back. Rows that are
-    late by then are dropped.
+    INNER and LEFT alone. Takes inserts alone. A left row comes out when no nearer right row can come: when the
+    watermark is greater than the time of what it has found, or than its own time where it looks back. Rows that are
+    late by then are dropped. ``early`` and ``lateness`` make an updating result of it.
 
     Attributes:
         time: position of a BIGINT column of ms: the time of both sides' rows.
         nearest: the value of a ``Nearest``.
         tolerance: how far apart (ms) both may be at most; None: without limit.
+        early: whether a left row comes out when it comes, with the best right row so far.
+        lateness: how far (ms) behind the watermark a row may be and is taken all the same.
     """
 
     time: int
     nearest: str
     tolerance: int | None = None
+    early: bool = False
+    lateness: int = 0
+
+    @property
+    def updates(self) -> bool:
+        """Whether a left row that has come out is replaced when a nearer right row comes."""
+        return self.early or self.lateness > 0
 
 
 Bound = Unbounded | IntervalBound | ArrivalBound | WindowBound | VersionBound | NearestBound

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from join_model import LEFT_VALUE, RIGHT_VALUE, SIDE, TIME, TYPES, Row, folded, rows_of, steps
+from nearest_model import NEAREST, nearest_model
 
 from sqlext_udfs.joins.operator import JoinOperator
 from sqlext_udfs.joins.specification import Comparison, JoinKind, JoinSpecification, NearestBound
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
-
-_FITS = {
-    ">=": lambda left, right: right <= left,
-    ">": lambda left, right: right < left,
-    "<=": lambda left, right: right >= left,
-    "<": lambda left, right: right > left,
-    "NEAREST": lambda _left, _right: True,
-}
 
 
 def operator(nearest: str = ">=", tolerance: int | None = None, join: JoinKind = JoinKind.LEFT) -> JoinOperator:
@@ -50,27 +41,9 @@ def streams(draw: st.DrawFn) -> list[tuple[list[Row], Clock]]:
     return batches
 
 
-def model(rows: list[Row], nearest: str, tolerance: int | None, join: JoinKind) -> Counter[tuple[object, ...]]:
-    """Return each left row with what it meets."""
-    result: Counter[tuple[object, ...]] = Counter()
-    for left in (r for r in rows if r.side == 0):
-        near = [
-            (abs(right.time - left.time), right.time, -place, right.value)
-            for place, right in enumerate(rows)
-            if right.side == 1 and right.key is not None and right.key == left.key
-            if _FITS[nearest](left.time, right.time)
-            if tolerance is None or abs(right.time - left.time) <= tolerance
-        ]
-        # Of those that are as near the earlier one, of those at one time the last that came.
-        found = min(near)[-1] if near else None
-        if near or join is JoinKind.LEFT:
-            result[left.value, found] += 1
-    return result
-
-
 @pytest.mark.parametrize("join", [JoinKind.INNER, JoinKind.LEFT])
 @pytest.mark.parametrize("tolerance", [None, 0, 3])
-@pytest.mark.parametrize("nearest", list(_FITS))
+@pytest.mark.parametrize("nearest", NEAREST)
 @settings(max_examples=25, deadline=None)
 @given(streams())
 def test_the_nearest(
@@ -78,7 +51,7 @@ def test_the_nearest(
 ) -> None:
     done = steps(operator(nearest, tolerance, join), batches)
     rows = [row for some, _ in batches for row in some]
-    assert folded(s.out for s in done) == model(rows, nearest, tolerance, join)
+    assert folded(s.out for s in done) == nearest_model(rows, nearest, tolerance, join)
     assert all(kind == INSERT for s in done for *_, kind in rows_of(s.out))
     assert sum(s.dropped_late for s in done) == 0
     assert done[-1].open_groups <= 2, "of each key the last right row alone may stay"
