@@ -160,7 +160,7 @@ class Scope:
                     "NAME-005",
                     f"`{found.column.name}` has no field `{step}`",
                     span=ref.span,
-                    hint=did_you_mean(step, names),
+                    hint=did_you_mean(step, names) or f"its fields are {', '.join(names)}",
                 )
             current = field.type
 

@@ -49,7 +49,7 @@ from sqlext.session.ownership import (
 )
 from sqlext.session.scripted_functions import create_function, drop_function, java_class, knows_function
 from sqlext.session.state import SessionState
-from sqlext.session.stored_tables import on_stored_tables
+from sqlext.session.stored_tables import check_change, on_stored_tables
 from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.diff import changed_options
@@ -217,6 +217,7 @@ class Interpreter:
             change = ddl.set_options(name, options, if_exists=statement.if_exists)
             self._note_options(name, statement.options)
         elif statement.action == "RESET":
+            self._check_reset(statement, catalog.lookup(statement.name))
             change = ddl.reset_options(name, statement.names, if_exists=statement.if_exists)
         else:
             alteration = alteration_of(statement, self.environment(), catalog)
@@ -228,6 +229,16 @@ class Interpreter:
                 self._alter_stored(statement, before, alteration(before))
         catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
         return Result()
+
+    def _check_reset(self, statement: ast.AlterTable, table: Relation | None) -> None:
+        """Refuse keys that a table has not, and could not have (OPT-003); Flink resets them without a word."""
+        connector = known(table) if isinstance(table, Table) else None
+        for key, place in zip(statement.names, statement.name_spans, strict=True):
+            if connector is None or not isinstance(table, Table) or table.option(key) is not None:
+                continue
+            error = connector.refused_option(table, key)
+            if error is not None:
+                raise error.at(place)
 
     def _alter_stored(self, statement: ast.AlterTable, before: Table, after: Table) -> None:
         """Change what lies behind a table, where its connector does that and the stored columns are others then."""
@@ -445,15 +456,19 @@ class Interpreter:
         return replace(env, spark_table=lambda parts: () if parts[-1].lower() in made else env.spark_table(parts))
 
     def _check_for_spark(self, query: Query) -> None:
-        env = self._with_sparks()
         refuse_our_syntax(query)
+        check_spark_tables(query, self._beside_sparks())
+        if self.handler.spark_table() is None:
+            check_spark_functions(query, self.state.sparks)
+
+    def _beside_sparks(self) -> Environment:
+        """Return the surroundings of a statement that goes to Spark; what lies in other databases may be there."""
+        env = self._with_sparks()
         if self.handler.spark_table() is not None:
-            check_spark_tables(query, env)
-            return
-        # Spark is not there to be asked. What lies in databases that are not ours may be its own.
+            return env
+        # Spark is not there to be asked: such tables may be its own.
         elsewhere = self.state.catalog.is_elsewhere
-        check_spark_tables(query, replace(env, spark_table=lambda p: () if elsewhere(p) else env.spark_table(p)))
-        check_spark_functions(query, self.state.sparks)
+        return replace(env, spark_table=lambda p: () if elsewhere(p) else env.spark_table(p))
 
     def _unparsed(self, statement: ast.UnparsedQuery) -> Result:
         # Spark may know syntax that we do not. Where one of our tables is named, our error says more than Spark's.
@@ -469,7 +484,10 @@ class Interpreter:
 
     def _spark(self, statement: ast.SparkStatement) -> Result:
         self.state.sparks.update(name[-1].lower() for name in statement.made)
-        return self._to_spark(on_stored_tables(statement, self.environment()))
+        given = on_stored_tables(statement, self.environment())
+        if statement.change is not None:
+            check_change(statement, self._beside_sparks(), self.state.sparks)
+        return self._to_spark(given)
 
 
 def _place(statement: ast.Statement, error: SqlExtError) -> Span:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
+from sqlext.analysis.inserts.row_changes import check_row_change
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.from_clause import require_spark_table
 from sqlext.connectors.registry import known
+from sqlext.dialect.ast.queries import TableRef
 from sqlext.dialect.ast.statements import NamedTable, SparkStatement
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
@@ -32,6 +36,23 @@ def on_stored_tables(statement: SparkStatement, env: Environment) -> SparkStatem
         name = _stored_name(statement, named, relation)
         text = text[: named.span.start - start] + name + text[named.span.end - start :]
     return replace(statement, text=text)
+
+
+def check_change(statement: SparkStatement, env: Environment, made: Collection[str]) -> None:
+    """Check an UPDATE, DELETE or MERGE: that its tables are there, and what it says of the columns of one of ours.
+
+    Args:
+        made: tables and functions that Spark has been told to make, in lower case.
+
+    Raises:
+        SqlExtError: NAME-002 for a table that nobody knows; as ``check_row_change``.
+    """
+    for named in statement.tables:
+        if _lookup(named, env) is None:
+            require_spark_table(TableRef(named.span, named.name, named.span), env)
+    table = env.catalog.lookup(statement.change.target) if statement.change and statement.tables else None
+    if isinstance(table, Table) and statement.change is not None:
+        check_row_change(statement.change, table, env, made)
 
 
 def _hint(stored: str | None) -> str:

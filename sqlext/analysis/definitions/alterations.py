@@ -123,11 +123,11 @@ def _place(columns: Sequence[Column], position: str | None, definition: ColumnDe
 
 def _drop(statement: AlterTable, table: Table, expressions: Expressions) -> Table:
     names = statement.names
-    for i, name in enumerate(names):
+    for i, (name, place) in enumerate(zip(names, statement.name_spans, strict=True)):
         if find(table.columns, name) is None:
-            raise _missing(table, name, statement.span)
+            raise _missing(table, name, place)
         if name in names[:i]:
-            raise SqlExtError("DDL-030", f"column `{name}` is named twice", span=statement.span)
+            raise SqlExtError("DDL-030", f"column `{name}` is named twice", span=place, hint="name it once")
         refuse_used(table, name, expressions, gone=names)
     return replace(table, columns=tuple(c for c in table.columns if c.name not in names))
 
@@ -135,10 +135,10 @@ def _drop(statement: AlterTable, table: Table, expressions: Expressions) -> Tabl
 def _rename_column(statement: AlterTable, table: Table, expressions: Expressions) -> Table:
     old, new = statement.names
     if find(table.columns, old) is None:
-        raise _missing(table, old, statement.span)
+        raise _missing(table, old, statement.name_spans[0])
     if find(table.columns, new) is not None:
         message = f"`{table.name.name}` has a column `{new}` already"
-        raise SqlExtError("DDL-031", message, span=statement.span)
+        raise SqlExtError("DDL-031", message, span=statement.name_spans[1], hint="choose another name")
     refuse_used(table, old, expressions, keys_too=False)
     columns = tuple(replace(c, name=new) if c.name == old else c for c in table.columns)
     key = table.primary_key

@@ -13,7 +13,7 @@ from sqlext.analysis.types.coercion import can_explicitly_cast, can_implicitly_c
 from sqlext.analysis.types.inference import infer
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.ast.expressions import Star
-from sqlext.dialect.ast.queries import Select
+from sqlext.dialect.ast.queries import Select, Values
 from sqlext.dialect.ast.statements import Insert
 from sqlext.errors import SqlExtError, counted, did_you_mean
 from sqlext.plan.columns import PlanColumn
@@ -80,11 +80,12 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
         constants[name] = value
     named = insert.columns or tuple(n for n in writable if n not in constants)
     for i, name in enumerate(named):
+        place = insert.column_spans[i] if i < len(insert.column_spans) else insert.name_span
         if name not in writable:
-            raise _no_column(name, table, insert.name_span, writable)
+            raise _no_column(name, table, place, writable)
         if name in named[:i] or name in constants:
             message = f"column `{name}` of `{table.name.name}` is named twice"
-            raise SqlExtError("NAME-006", message, span=insert.name_span, hint="name each column once")
+            raise SqlExtError("NAME-006", message, span=place, hint="name each column once")
     if len(named) != len(plan.columns):
         raise SqlExtError(
             "SINK-001",
@@ -106,9 +107,8 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
 
 
 def _no_column(name: str, table: Table, span: Span, known: dict[str, Column]) -> SqlExtError:
-    return SqlExtError(
-        "NAME-003", f"`{table.name.name}` has no column `{name}` to write", span=span, hint=did_you_mean(name, known)
-    )
+    hint = did_you_mean(name, known) or f"those that can be written are {', '.join(known)}"
+    return SqlExtError("NAME-003", f"`{table.name.name}` has no column `{name}` to write", span=span, hint=hint)
 
 
 def _shown(columns: tuple[PlanColumn, ...]) -> str:
@@ -116,8 +116,10 @@ def _shown(columns: tuple[PlanColumn, ...]) -> str:
 
 
 def _item(assignment: Assignment, insert: Insert, plan: PlanNode) -> Span | None:
-    """Return where the item of SELECT stands that gives a column; None where no single item does."""
+    """Return where the item of SELECT, or of VALUES, stands that gives a column; None where no single one does."""
     body = insert.query.body
+    if isinstance(body, Values) and len(body.rows) == 1:
+        return next((v.span for v, c in zip(body.rows[0], plan.columns, strict=True) if c is assignment.source), None)
     if not isinstance(body, Select) or len(body.items) != len(plan.columns):
         return None
     if any(isinstance(i.expr, Star) for i in body.items):

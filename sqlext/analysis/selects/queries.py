@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlext.analysis.grouping.set_operations import distinct_rows, each_as_often, each_once
@@ -15,9 +16,9 @@ from sqlext.analysis.selects.blocks import bind_block, bind_select
 from sqlext.analysis.selects.from_clause import RelationBinder, rename_columns
 from sqlext.analysis.selects.items import Item, repeated_item
 from sqlext.analysis.selects.order import ordered_stream, with_hidden_keys, without_hidden_keys
-from sqlext.analysis.types.coercion import least_restrictive
+from sqlext.analysis.types.coercion import can_explicitly_cast, least_restrictive, mixable
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import Star
+from sqlext.dialect.ast.expressions import Expr, Star
 from sqlext.dialect.ast.queries import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -194,11 +195,14 @@ class QueryBinder:
         width = len(values.rows[0])
         for row in values.rows:
             if len(row) != width:
-                raise SqlExtError("NAME-007", f"rows of {width} and {len(row)} values", span=values.span)
+                hint = f"give each row as many values as the first, {width}"
+                raise SqlExtError("NAME-007", f"rows of {width} and {len(row)} values", span=_of_row(row), hint=hint)
         scope = Scope((), self.env.mode, self.env.zone, self.bind_inside)
+        types = [[infer(r[i], scope) for r in values.rows] for i in range(width)]
+        for i, found in enumerate(types):
+            _check_column([r[i] for r in values.rows], found, scope.mode)
         columns = tuple(
-            PlanColumn(f"EXPR${i}", _common_type([infer(r[i], scope) for r in values.rows], scope.mode), f"col{i + 1}")
-            for i in range(width)
+            PlanColumn(f"EXPR${i}", _common_type(found, scope.mode), f"col{i + 1}") for i, found in enumerate(types)
         )
         return nodes.ValuesRows(columns, values.rows, scope)
 
@@ -232,6 +236,31 @@ def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
             span=state.clause or span,
             hint=state.remedy,
         )
+
+
+def _of_row(row: tuple[Expr, ...]) -> Span:
+    return row[0].span.to(row[-1].span)
+
+
+def _check_column(values: Sequence[Expr], types: list[LogicalType | None], mode: str) -> None:
+    """Refuse values of VALUES that have no common type, at the first that does not go with those before it."""
+    for i, type_ in enumerate(types):
+        before = types[: i + 1]
+        if mode == "spark" and (mixable([t for t in before if t and not t.is_text]) or _are_days(before)):
+            continue
+        if mixable(before):
+            continue
+        shown = " and ".join(dict.fromkeys(str(t) for t in before if t is not None))
+        first = types[0]
+        hint = "give the column values of one type"
+        if first is not None and can_explicitly_cast(type_, first):
+            hint = f"CAST({values[i].span.one_line} AS {first.flink()})"
+        raise SqlExtError("TYPE-021", f"VALUES cannot put {shown} into one column", span=values[i].span, hint=hint)
+
+
+def _are_days(types: list[LogicalType | None]) -> bool:
+    """Whether Spark finds a common type because all are days or times of days."""
+    return all(t is None or t.root in ("NULL", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ") or t.is_text for t in types)
 
 
 def _common(columns: tuple[PlanColumn, ...], index: int, env: Environment, span: Span) -> PlanColumn:

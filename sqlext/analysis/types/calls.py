@@ -10,12 +10,13 @@ from typing import Protocol
 from sqlext.analysis import functions
 from sqlext.analysis.functions.lambdas import result_type
 from sqlext.analysis.functions.model import CallTypes, Function
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.lambdas import LambdaTypes, body_type
 from sqlext.analysis.types.operands import need_condition
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, counted, did_you_mean
-from sqlext.types import LogicalType
+from sqlext.types import LogicalType, array
 
 #: Functions that the user has made in Spark, in lower case: they go before Spark's own.
 _OWN: ContextVar[Set[str]] = ContextVar("own functions", default=frozenset())
@@ -58,7 +59,7 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     if function is None:
         _check_known(call, types)
         _check_sparks_arguments(call, types)
-        return result_type(call.function, arguments)
+        return result_type(call.function, arguments) or _array_of(call.function, arguments)
     seen = CallTypes(call, arguments, types.mode)
     if types.mode == "spark" and functions.is_spark_call(function, call):
         if not any(s.takes_count(len(arguments)) for s in function.signatures):
@@ -77,6 +78,12 @@ def _argument_types(call: e.Call, types: ArgumentTypes) -> tuple[LogicalType | N
         else:
             found.append(None if isinstance(node, (e.Keyword, e.Star)) else types.type_of(node))
     return tuple(found)
+
+
+def _array_of(function: str, items: tuple[LogicalType | None, ...]) -> LogicalType | None:
+    """Return the type of Spark's ``array(a, b)``, None where its items have no common type here."""
+    element = least_restrictive(items, "spark") if function == "ARRAY" and items else None
+    return None if element is None else array(element).not_null()
 
 
 def _check_known(call: e.Call, types: ArgumentTypes) -> None:

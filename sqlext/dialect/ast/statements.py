@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.dialect.ast.queries import Hint, Query
+from sqlext.dialect.ast.row_changes import RowChange
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 from sqlext.types import LogicalType
@@ -148,6 +149,7 @@ class AlterTable(Statement):
     ``watermarks``, ``primary_keys``. DROP: ``names`` (columns). DROP WATERMARK, DROP PRIMARY KEY,
     DROP CONSTRAINT (``names``).
     RENAME: ``new_name`` (table). RENAME COLUMN: ``names`` (old, new). SET: ``options``. RESET: ``names`` (keys).
+    ``name_spans`` are the places of ``names``.
     """
 
     name: Name
@@ -161,6 +163,7 @@ class AlterTable(Statement):
     names: tuple[str, ...] = ()
     new_name: Name = ()
     options: tuple[Option, ...] = ()
+    name_spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +388,7 @@ class ResetOption(Statement):
 class Insert(Statement):
     """``[EXECUTE] INSERT INTO | OVERWRITE t [hints] [PARTITION (c = v)] [(columns)] query [ON CONFLICT DO x]``.
 
-    ``on_conflict`` is NOTHING, ERROR, DEDUPLICATE or None.
+    ``on_conflict`` is NOTHING, ERROR, DEDUPLICATE or None. ``column_spans`` are the places of ``columns``.
     """
 
     name: Name
@@ -396,6 +399,7 @@ class Insert(Statement):
     partition: tuple[tuple[str, Expr], ...] = ()
     columns: tuple[str, ...] = ()
     on_conflict: str | None = None
+    column_spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,12 +444,13 @@ class SparkStatement(Statement):
     """None of ours: goes to Spark byte for byte.
 
     ``tables`` are the relations that must be there. ``made`` are relations and functions that it may make. ``text`` is
-    what Spark gets, where that is not the statement as written.
+    what Spark gets, where that is not the statement as written. ``change`` is what an UPDATE, DELETE or MERGE does.
     """
 
     tables: tuple[NamedTable, ...] = ()
     made: tuple[Name, ...] = ()
     text: str = ""
+    change: RowChange | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,10 +61,16 @@ def parse_name(cursor: Cursor, what: str = "a table's name") -> tuple[tuple[str,
 
 def parse_names(cursor: Cursor) -> tuple[str, ...]:
     """Read ``(a, b, ...)``."""
+    return tuple(name for name, _ in parse_placed_names(cursor))
+
+
+def parse_placed_names(cursor: Cursor) -> tuple[tuple[str, Span], ...]:
+    """Read ``(a, b, ...)``; return each name with its place."""
     cursor.expect_symbol("(")
-    names = [cursor.expect_identifier("a column's name").value]
-    while cursor.accept_symbol(","):
-        names.append(cursor.expect_identifier("a column's name").value)
+    names: list[tuple[str, Span]] = []
+    while not names or cursor.accept_symbol(","):
+        token = cursor.expect_identifier("a column's name")
+        names.append((token.value, cursor.span_from(token.start)))
     cursor.expect_symbol(")")
     return tuple(names)
 

@@ -13,16 +13,17 @@ from dataclasses import replace
 from sqlext.dialect.ast.statements import AlterTable
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.keywords import unsupported
-from sqlext.dialect.queries.relations import parse_name, parse_names
+from sqlext.dialect.queries.relations import parse_name, parse_placed_names
 from sqlext.dialect.statements.clauses import (
     TableElements,
     parse_element,
     parse_elements,
     parse_if_exists,
-    parse_keys,
     parse_options,
+    parse_placed_keys,
 )
-from sqlext.dialect.tokens import TokenKind
+from sqlext.dialect.tokens import Token, TokenKind
+from sqlext.source import Span
 
 #: The word after the action that shows a statement of Spark's.
 _SPARK_NEXT = {
@@ -74,26 +75,26 @@ def _add(cursor: Cursor, base: AlterTable) -> AlterTable:
 
 def _drop(cursor: Cursor, base: AlterTable) -> AlterTable:
     if cursor.at_symbol("("):
-        return replace(base, names=parse_names(cursor))
+        return _named(base, *parse_placed_names(cursor))
     if cursor.accept_words("PRIMARY", "KEY"):
         return replace(base, action="DROP PRIMARY KEY")
     if cursor.at_words("CONSTRAINT") and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         cursor.advance()
-        return replace(base, action="DROP CONSTRAINT", names=(cursor.advance().value,))
+        return _named(replace(base, action="DROP CONSTRAINT"), _placed(cursor, cursor.advance()))
     token = cursor.expect_identifier("a column, PRIMARY KEY, CONSTRAINT or WATERMARK")
     # Quoted it is a column: `upper` is empty then.
     if token.upper == "WATERMARK":
         return replace(base, action="DROP WATERMARK")
-    return replace(base, names=(token.value,))
+    return _named(base, _placed(cursor, token))
 
 
 def _rename(cursor: Cursor, base: AlterTable) -> AlterTable:
     if cursor.accept_words("TO"):
         return replace(base, new_name=parse_name(cursor)[0])
-    old = cursor.expect_identifier("TO or a column's name").value
+    old = _placed(cursor, cursor.expect_identifier("TO or a column's name"))
     cursor.expect_words("TO")
-    new = cursor.expect_identifier("a column's name").value
-    return replace(base, action="RENAME COLUMN", names=(old, new))
+    new = _placed(cursor, cursor.expect_identifier("a column's name"))
+    return _named(replace(base, action="RENAME COLUMN"), old, new)
 
 
 def _set(cursor: Cursor, base: AlterTable) -> AlterTable:
@@ -101,7 +102,15 @@ def _set(cursor: Cursor, base: AlterTable) -> AlterTable:
 
 
 def _reset(cursor: Cursor, base: AlterTable) -> AlterTable:
-    return replace(base, names=parse_keys(cursor))
+    return _named(base, *parse_placed_keys(cursor))
+
+
+def _placed(cursor: Cursor, token: Token) -> tuple[str, Span]:
+    return token.value, cursor.span_from(token.start)
+
+
+def _named(base: AlterTable, *placed: tuple[str, Span]) -> AlterTable:
+    return replace(base, names=tuple(n for n, _ in placed), name_spans=tuple(s for _, s in placed))
 
 
 _ACTIONS: dict[str, Callable[[Cursor, AlterTable], AlterTable]] = {

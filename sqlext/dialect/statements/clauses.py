@@ -18,6 +18,7 @@ from sqlext.dialect.keywords import FLINK_RESERVED
 from sqlext.dialect.queries.relations import parse_name, parse_names
 from sqlext.dialect.tokens import Token, TokenKind
 from sqlext.errors import SqlExtError
+from sqlext.source import Span
 
 
 @dataclass
@@ -191,10 +192,16 @@ def _option(cursor: Cursor) -> Option:
 
 def parse_keys(cursor: Cursor) -> tuple[str, ...]:
     """Read ``('key', ...)``."""
+    return tuple(key for key, _ in parse_placed_keys(cursor))
+
+
+def parse_placed_keys(cursor: Cursor) -> tuple[tuple[str, Span], ...]:
+    """Read ``('key', ...)``; return each key with its place."""
     cursor.expect_symbol("(")
-    keys = [cursor.expect_string("an option's key").value]
-    while cursor.accept_symbol(","):
-        keys.append(cursor.expect_string("an option's key").value)
+    keys: list[tuple[str, Span]] = []
+    while not keys or cursor.accept_symbol(","):
+        token = cursor.expect_string("an option's key")
+        keys.append((token.value, cursor.span_from(token.start)))
     cursor.expect_symbol(")")
     return tuple(keys)
 

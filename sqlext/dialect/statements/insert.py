@@ -13,7 +13,7 @@ from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions.operands import parenthesised_query
 from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.keywords import unsupported
-from sqlext.dialect.queries.relations import parse_hints, parse_name, parse_names
+from sqlext.dialect.queries.relations import parse_hints, parse_name, parse_placed_names
 from sqlext.dialect.queries.whole import after_query, parse_query
 from sqlext.errors import SqlExtError
 
@@ -34,7 +34,7 @@ def parse_insert(cursor: Cursor) -> Insert | None:
     name, name_span = parse_name(cursor)
     hints = parse_hints(cursor)
     partition = _partition(cursor)
-    columns = parse_names(cursor) if _at_columns(cursor) else ()
+    placed = parse_placed_names(cursor) if _at_columns(cursor) else ()
     if cursor.at_words("BY", "NAME"):
         raise unsupported(cursor, "BY NAME", "list the columns: INSERT INTO t (a, b) SELECT ...")
     query = parse_query(cursor)
@@ -43,7 +43,8 @@ def parse_insert(cursor: Cursor) -> Insert | None:
     if not cursor.at_statement_end:
         raise after_query(cursor)
     span = cursor.span_from(start)
-    return Insert(span, name, name_span, query, overwrite == "OVERWRITE", hints, partition, columns, on_conflict)
+    columns, spans = tuple(n for n, _ in placed), tuple(s for _, s in placed)
+    return Insert(span, name, name_span, query, overwrite == "OVERWRITE", hints, partition, columns, on_conflict, spans)
 
 
 def _at_columns(cursor: Cursor) -> bool:

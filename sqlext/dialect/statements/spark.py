@@ -14,6 +14,7 @@ from sqlext.dialect.ast.statements import SparkStatement
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.statements.forms import Named, read_form
+from sqlext.dialect.statements.row_changes import parse_row_change
 from sqlext.dialect.tokens import TokenKind, did_you_mean_word
 
 #: Parts of several forms.
@@ -177,8 +178,11 @@ def parse_spark(cursor: Cursor, ours: Collection[str]) -> SparkStatement:
         hint = _SHELLS.get(first.text) or did_you_mean_word(first.upper, *_by_verb(), *ours)
         hint = hint or "neither sqlext nor Spark has a statement that begins so"
         raise cursor.unexpected("a statement", hint=hint)
+    again = Cursor(cursor.source, cursor.tokens, "spark")
+    again.index = cursor.index + 1
     named = _read(cursor, verb, forms)
-    return SparkStatement(cursor.span_from(first.start), tuple(named.tables), tuple(named.made))
+    span = cursor.span_from(first.start)
+    return SparkStatement(span, tuple(named.tables), tuple(named.made), change=parse_row_change(again, verb))
 
 
 def is_sparks_verb(word: str) -> bool:

@@ -50,8 +50,8 @@ def test_found(flink: Analysis, query: str, columns: list[str]) -> None:
         ("SELECT clicks.amount FROM clicks AS c", "NAME-003", "clicks.amount", "did you mean `c.amount`?"),
         ("SELECT user_name FROM clicks, users", "NAME-004", "user_name FROM",
          "qualify it: clicks.user_name or users.user_name"),
-        ("SELECT extra.z FROM clicks", "NAME-005", "extra.z", None),
-        ("SELECT extra.b.d FROM clicks", "NAME-005", "extra.b.d", None),
+        ("SELECT extra.z FROM clicks", "NAME-005", "extra.z", "its fields are a, b"),
+        ("SELECT extra.b.d FROM clicks", "NAME-005", "extra.b.d", "its fields are c"),
         ("SELECT amount.z FROM clicks", "NAME-005", "amount.z", None),
         ("SELECT * FROM clikcs", "NAME-002", "clikcs", "did you mean `clicks`?"),
         ("SELECT x.* FROM clicks", "NAME-002", "x.*", None),
@@ -66,7 +66,7 @@ def test_found(flink: Analysis, query: str, columns: list[str]) -> None:
         ("SELECT a FROM (SELECT 1 AS a) AS t (a, b)", "NAME-007", "(SELECT 1", None),
         ("SELECT 1 UNION ALL SELECT 1, 2", "NAME-007", "SELECT 1, 2",
          "give as many as the first query, which has EXPR$0"),
-        ("VALUES (1, 2), (1)", "NAME-007", "VALUES", None),
+        ("VALUES (1, 2), (3)", "NAME-007", "3", "give each row as many values as the first, 2"),
     ],
 )  # fmt: skip
 def test_refused(flink: Analysis, query: str, code: str, at: str, hint: str | None) -> None:

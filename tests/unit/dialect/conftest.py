@@ -12,7 +12,17 @@ from sqlext.dialect.ast.expressions import ColumnRef, Literal, Star
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
-_PLACES = ("span", "name_span", "type_span", "key_span", "value_span", "late_span", "places")
+_PLACES = (
+    "span",
+    "name_span",
+    "type_span",
+    "key_span",
+    "value_span",
+    "late_span",
+    "places",
+    "name_spans",
+    "column_spans",
+)
 
 
 def render(value: Any) -> str:

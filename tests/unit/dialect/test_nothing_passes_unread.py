@@ -242,7 +242,8 @@ def test_broken(text: str, code: str, column: int, mode: str) -> None:
 
 @pytest.mark.parametrize("text", SPARKS)
 def test_sparks(text: str) -> None:
-    ((statement, compiled),) = compile_source(substitute(f"{text};", None), new_state(None))
+    there = "CREATE TABLE s (a INT, b INT) USING delta; CREATE TABLE u (a INT) USING delta;"
+    *_, (statement, compiled) = compile_source(substitute(f"{there}{text};", None), new_state(None))
     function = isinstance(statement, ast.CreateFunction) or (
         isinstance(statement, ast.Drop) and statement.kind == "FUNCTION"
     )
