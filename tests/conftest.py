@@ -62,6 +62,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"which of {PARTS} parts of the slow tests runs: each in turn, folder by folder (default: 0)",
     )
     parser.addoption(
+        "--scenarios",
+        type=int,
+        default=40,
+        help="how many scenarios tests/simulation tries on Spark (default: 40)",
+    )
+    parser.addoption(
         "--all",
         action="store_true",
         help=f"run all of what is marked sampled: by default one in {SAMPLE} or fewer, so that a run takes an hour",

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError
 
 import sqlext
 from sqlext.jobs import in_process
+from sqlext.session.notices import TakenOverNotice
+from sqlext.stores.lease import Lease
 
 _ORDERS = """
 CREATE TABLE orders (id INT, item STRING, amount DOUBLE, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '10' SECOND)
@@ -143,3 +146,46 @@ def test_panes_before_the_last_one_are_left_to_spark(tmp_path: Path, variables: 
     with pytest.raises(sqlext.SqlExtError) as refused:
         _run(tmp_path, script, variables)
     assert refused.value.code == "OPT-036"
+
+
+def test_a_table_stays_as_it_is_where_a_query_is_taken_over(
+    tmp_path: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its metadata are committed, so that a commit fails that was begun before; nothing in them is new."""
+    last = "CREATE TABLE last_one (k INT, ts TIMESTAMP(3), PRIMARY KEY (k) NOT ENFORCED) "
+    script = f"{_ORDERS}{last} WITH ('connector' = 'delta', 'path' = '${{OUT}}');"
+    insert = "INSERT INTO last_one SELECT id, ts FROM orders;"
+
+    def crash(_: Lease) -> None:
+        raise _CrashError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Lease, "release", crash)  # a driver that nobody knows to be dead
+        with pytest.raises(_CrashError):
+            _run(tmp_path, script + insert, variables)
+    before = DeltaTable(variables["OUT"])
+    with pytest.warns(TakenOverNotice):
+        _run(tmp_path, f"SET 'sqlext.take-over' = 'true';{script}{insert}", variables)
+    after = DeltaTable(variables["OUT"])
+    assert after.version() > before.version()
+    assert after.protocol() == before.protocol()
+    assert after.metadata().configuration == before.metadata().configuration
+    with pytest.raises(CommitFailedError, match="Metadata changed"):
+        write_deltalake(before, before.to_pyarrow_table(), mode="append")
+
+
+def test_a_key_of_two_columns(tmp_path: Path, variables: dict[str, str]) -> None:
+    best = "CREATE TABLE best (item STRING, r BIGINT, id INT, PRIMARY KEY (item, r) NOT ENFORCED) "
+    ranked = "SELECT *, ROW_NUMBER() OVER (PARTITION BY COALESCE(item, '-') ORDER BY {order}) AS r FROM orders"
+    script = f"{_ORDERS}{best} WITH ('connector' = 'delta', 'path' = '${{OUT}}');INSERT INTO best "
+    for order in ("id", "id DESC"):
+        query = f"SELECT COALESCE(item, '-'), r, id FROM ({ranked.format(order=order)}) WHERE r <= 2;"
+        _run(tmp_path, script + query, variables)
+    rows = DeltaTable(variables["OUT"]).to_pyarrow_table().to_pylist()
+    assert sorted((r["item"], r["r"], r["id"]) for r in rows) == [
+        ("-", 1, 4),
+        ("cap", 1, 5),
+        ("ink", 1, 2),
+        ("pen", 1, 3),
+        ("pen", 2, 1),
+    ]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 #: Delta's types -> Spark's, as Spark shows them.
 _SHOWN = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
-#: What a table may ask of its writers, besides its schema.
-_FEATURES = frozenset({"timestampNtz", "appendOnly", "invariants"})
+#: What a table may ask of its writers, besides its schema. Columns of type VARIANT are refused by their type.
+_FEATURES = frozenset({"timestampNtz", "appendOnly", "invariants", "variantType"})
 
 
 def local_delta(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> LocalSink:
@@ -99,9 +99,14 @@ class LocalDelta(LocalSink):
 
     def _shut_out(self, table: DeltaTable) -> None:
         """Let a commit fail that a driver has begun from which the query was taken over."""
+        from deltalake import CommitProperties
+
         fence = self.context.fence
         if fence is not None and fence.taken_over:
-            table.alter.set_table_properties({FENCE: fence.term.token}, raise_if_not_exists=False)
+            mark = CommitProperties(custom_metadata={FENCE: fence.term.token})
+            # Metadata that stay as they are. With properties delta-rs adds features that the table has no need of.
+            described = table.metadata().description or ""
+            table.alter.set_table_description(described, commit_properties=mark)
 
     def write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         """Commit a batch, unless the table has it already."""
@@ -126,8 +131,8 @@ class LocalDelta(LocalSink):
         keys = self.spec.primary_key or self.context.keys
         found = last_of_keys(rows, keys, self.context)
         coming = made_of(self.held, found).append_column(EXISTS, found[EXISTS])
-        # Null-safe: the group of NULL is one row as well.
-        same = " AND ".join(f"t.{identifier(k)} IS NOT DISTINCT FROM s.{identifier(k)}" for k in keys) or "true"
+        # Null-safe: the group of NULL is one row as well. Without brackets delta-rs takes AND first.
+        same = " AND ".join(f"(t.{identifier(k)} IS NOT DISTINCT FROM s.{identifier(k)})" for k in keys) or "true"
         values = {identifier(name): f"s.{identifier(name)}" for name in self.held.schema.names}
         merge = table.merge(
             coming,
