@@ -116,6 +116,13 @@ def known_keys() -> tuple[str, ...]:
     return tuple(sorted({*_CHOICES, *_TEXTS, *_NUMBERS, *_DURATIONS, *_FLINK_TEXTS}))
 
 
+def require_known(key: str | None, span: Span | None) -> None:
+    """Refuse a key of our own that is none (OPT-010); Flink has keys without number, and takes any."""
+    if key is not None and key.startswith("sqlext.") and key not in _OWN:
+        hint = did_you_mean(key, _OWN) or f"they are {', '.join(sorted(_OWN))}"
+        raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=hint)
+
+
 def choices_of(key: str) -> tuple[str, ...]:
     """Return the values that a key takes, none if it takes any text."""
     return _CHOICES.get(key, ())
@@ -163,8 +170,7 @@ class Settings:
             SqlExtError: OPT-010 for an unknown ``sqlext.`` key, OPT-011 for a value that the key does not take,
                 RUN-014 and RUN-028 for a URL where a folder is.
         """
-        if key.startswith("sqlext.") and key not in _OWN:
-            raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=did_you_mean(key, _OWN))
+        require_known(key, span)
         return Settings({**self.values, key: _checked(key, value, value_span or span)})
 
     def without(self, key: str | None) -> Settings:

@@ -14,6 +14,8 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.settings import parse_duration
 from sqlext_catalog.model import Table
 
+#: How the keys begin that are of this project alone.
+OWN_PREFIX = "sqlext."
 #: The option of a table, and of SET for all: what is done with rows that cannot be decoded.
 BAD_ROWS_OPTION = "sqlext.bad-rows"
 #: Its values; any other one is the table that keeps them.
@@ -183,6 +185,9 @@ class Rules:
         for expression, check in self.patterns:
             if re.fullmatch(expression, key):
                 return check
+        # Even of a connector that takes any key of others.
+        if key.startswith(OWN_PREFIX):
+            return None
         return any_text if key.startswith(self.prefixes) and self.prefixes else None
 
     def _shown(self) -> list[str]:
@@ -215,7 +220,6 @@ COMMON = Rules(
         "scan.mode": one_of("snapshot", "streaming"),
         "sink.parallelism": positive,
     },
-    prefixes=("sqlext.",),
 )
 
 

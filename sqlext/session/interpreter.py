@@ -18,13 +18,13 @@ from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import own_functions
 from sqlext.connectors.admission import admit
 from sqlext.connectors.base import written_columns
-from sqlext.connectors.options import OptionError
+from sqlext.connectors.options import OWN_PREFIX, OptionError
 from sqlext.connectors.registry import known
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.result import Result
 from sqlext.locations import local
 from sqlext.plan.nodes import PlanNode
@@ -50,6 +50,7 @@ from sqlext.session.ownership import (
 from sqlext.session.scripted_functions import create_function, drop_function, java_class, knows_function
 from sqlext.session.state import SessionState
 from sqlext.session.stored_tables import check_change, on_stored_tables
+from sqlext.settings import require_known
 from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.diff import changed_options
@@ -66,6 +67,7 @@ from sqlext_catalog.model import (
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
+_CATALOG_OPTIONS = frozenset({"type", "default-database", "property-version", *_CATALOG_PLACES})
 _IN_THE_SESSIONS = (
     "leave it out: it lies in the session's catalog, for which --catalog or connect(catalog=...) name a URL"
 )
@@ -309,6 +311,7 @@ class Interpreter:
         return self._to_spark(statement)
 
     def _create_database(self, statement: ast.CreateDatabase) -> Result:
+        _check_properties(statement.options)
         options = tuple((o.key, o.value) for o in statement.options)
         name = self.state.catalog.resolve_database(statement.name)
         database = Database(name, statement.comment, options)
@@ -329,6 +332,7 @@ class Interpreter:
 
     def _alter_database(self, statement: ast.AlterDatabase) -> Result:
         name = self.state.catalog.resolve_database(statement.name)
+        _check_properties(statement.options)
         options = {o.key: o.value for o in statement.options}
         self.state.catalog.apply(ddl.alter_database(name, options), f"ALTER DATABASE {'.'.join(statement.name)}")
         return Result()
@@ -360,6 +364,7 @@ class Interpreter:
         if statement.key is None:
             return Result(("key", "value"), list(redact(settings.items())))
         if statement.value is None:
+            require_known(statement.key, statement.key_span or statement.span)
             value = settings.get(statement.key)
             shown = value if value is None else redact_value(statement.key, value)
             return Result(("key", "value"), [(statement.key, shown)])
@@ -371,6 +376,7 @@ class Interpreter:
 
     def _reset(self, statement: ast.ResetOption) -> Result:
         self.state.policy.require_setting(statement.key)
+        require_known(statement.key, statement.key_span or statement.span)
         self.state.settings = self.state.settings.without(statement.key)
         return Result()
 
@@ -519,6 +525,15 @@ def _at_option(
     return SqlExtError(error.code, error.message, span=at, hint=hint)
 
 
+def _check_properties(options: Sequence[ast.Option]) -> None:
+    """Refuse keys of our own among the properties of a database, which may be any words else (OPT-003)."""
+    for option in options:
+        if option.key.startswith(OWN_PREFIX):
+            message = f"a database has no option '{option.key}'"
+            place = option.key_span.to(option.value_span)
+            raise SqlExtError("OPT-003", message, span=place, hint="leave it out, or SET it for the session")
+
+
 def _check_catalog(options: Sequence[ast.Option]) -> None:
     """Refuse options of a catalog that is a connection to another system (CAT-039), and places that are none."""
     for option in options:
@@ -534,6 +549,13 @@ def _check_catalog(options: Sequence[ast.Option]) -> None:
                 local(option.value, "CAT-038", "a catalog of CREATE CATALOG", _IN_THE_SESSIONS)
             except SqlExtError as error:
                 raise error.at(option.value_span) from None
+    # Last: of a catalog that is a connection this is not what stands in the way. Other keys are kept as notes.
+    for option in options:
+        hint = None if option.key in _CATALOG_OPTIONS else did_you_mean(option.key, _CATALOG_OPTIONS)
+        if hint is not None or option.key.startswith(OWN_PREFIX):
+            hint = hint or f"it takes {', '.join(sorted(_CATALOG_OPTIONS))}"
+            place = option.key_span.to(option.value_span)
+            raise SqlExtError("OPT-003", f"a catalog has no option '{option.key}'", span=place, hint=hint)
 
 
 def _with_options(catalog: Catalog, options: Sequence[ast.Option]) -> Catalog:

@@ -19,9 +19,10 @@ from sqlext.analysis.definitions.elements import (
 from sqlext.analysis.definitions.expressions import Expressions
 from sqlext.analysis.definitions.like import Inherited, base_table, inherit
 from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.options import COMMON, OWN_PREFIX, OptionError
 from sqlext.connectors.registry import known
 from sqlext.dialect.ast.statements import CreateTable, LikeClause, Option
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext_catalog.model import Column, PrimaryKey, Table, Watermark
 from sqlext_catalog.session_catalog import SessionCatalog
 
@@ -78,12 +79,25 @@ def check_known(options: Sequence[Option], table: Table) -> None:
         SqlExtError: OPT-003 at the option, OPT-005 for what is wrong however the table is used.
     """
     connector = known(table)
-    if connector is None:
-        return
     for option in options:
-        error = connector.refused_option(table, option.key)
+        error = (
+            _refused_without_connector(table, option.key)
+            if connector is None
+            else connector.refused_option(table, option.key)
+        )
         if error is not None:
             raise error.at(option.key_span.to(option.value_span))
+
+
+def _refused_without_connector(table: Table, key: str) -> OptionError | None:
+    """Return OPT-003 for a key of our own that no table has, and for one that is meant to be 'connector'."""
+    hint = did_you_mean(key, COMMON.keys)
+    if key in COMMON.keys or not (key.startswith(OWN_PREFIX) or did_you_mean(key, ("connector",))):
+        return None
+    if table.option("connector") is not None and not key.startswith(OWN_PREFIX):
+        return None
+    message = f"no table has an option '{key}', and this one names no connector that could have it"
+    return OptionError("OPT-003", message, option=key, hint=hint or "leave it out")
 
 
 def _check_meaning(statement: CreateTable, like: LikeClause, base: Inherited, expressions: Expressions) -> None:

@@ -7,6 +7,7 @@ from sqlext.analysis.inserts.guards import guarded
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.inserts.sink_modes import sink_mode
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.hints import check_hints
 from sqlext.analysis.scans.tables import with_hints
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.coercion import can_explicitly_cast, can_implicitly_cast
@@ -62,6 +63,7 @@ def _sink(insert: Insert, env: Environment) -> Table:
         name = ".".join(insert.name)
         hint = did_you_mean(insert.name[-1], env.catalog.candidates())
         raise SqlExtError("NAME-002", f"there is no table `{name}`", span=insert.name_span, hint=hint)
+    check_hints(insert.hints, insert.name_span)
     table = with_hints(found, insert.hints)
     try:
         env.admit(table, "sink")

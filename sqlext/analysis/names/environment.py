@@ -104,9 +104,12 @@ class Environment:
         Args:
             hints: those at the use: what they set is at fault there.
         """
-        hinted = {key for hint in hints for key, _ in hint.options}
-        if not isinstance(error, OptionError) or error.option in hinted:
+        if not isinstance(error, OptionError):
             return error.at(used)
+        for hint in hints:
+            for (key, _), place in zip(hint.options, hint.option_places or (used,) * len(hint.options), strict=True):
+                if key == error.option:
+                    return error.at(place)
         return error.at(self.option_places.get((table.name, error.option or ""), used))
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.hints import check_hints
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.scans.bad_rows import bad_rows_of, judges, with_policy
 from sqlext.analysis.scans.timing import constant_delay, future_of, is_source_watermark, timing_of
@@ -32,6 +33,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
             on a source that has none, OPT-030 to 033 for options of its time,
             OPT-015 for a source of changes that is not read as a stream, OPT-034 and OPT-035 for its bad rows.
     """
+    check_hints(ref.hints, ref.span)
     table = with_hints(table, ref.hints)
     try:
         return _scanned(table, env, ref)

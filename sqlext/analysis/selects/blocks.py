@@ -21,6 +21,7 @@ from sqlext.analysis.over.calls import has_over, needs_a_step, with_aliases_in_q
 from sqlext.analysis.over.grouped import with_groups_below
 from sqlext.analysis.ranking.top_n import with_limits
 from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.relations.hints import check_query_hints
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.selects.groups import bind_groups
 from sqlext.analysis.selects.items import Item, checked_items
@@ -98,6 +99,7 @@ def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
     """
     if binding.env.functions.names("aggregate"):
         select = with_registered(select, binding.env.functions)
+    check_query_hints(select)
     clause = binding.from_clause(select)
     node = clause.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
     scope = clause.scope()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlext.connectors.base import Connector, physical_fields
 from sqlext.connectors.formats.columnar import stored_columns, stored_schema
-from sqlext.connectors.options import COMMON, Rules, any_text
+from sqlext.connectors.options import COMMON, OWN_PREFIX, Rules, any_text
 from sqlext.connectors.spec import ReadSpec, WriteSpec
 from sqlext.locations import absolute
 from sqlext_catalog.model import Options, Table
@@ -49,4 +49,4 @@ class SparkFormat(Connector):
 
 def _passed_on(table: Table) -> Options:
     own = {"format", "path", *COMMON.keys}
-    return tuple((k, v) for k, v in table.options if k not in own and not k.startswith(COMMON.prefixes))
+    return tuple((k, v) for k, v in table.options if k not in own and not k.startswith(OWN_PREFIX))

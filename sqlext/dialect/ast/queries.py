@@ -22,13 +22,16 @@ class Alias:
 class Hint:
     """One hint of ``/*+ ... */``: OPTIONS('k'='v'), STATE_TTL('t'='1d'), BROADCAST(t).
 
-    ``options`` are its key = value pairs, ``arguments`` its plain arguments, both as written without quotes.
+    ``options`` are its key = value pairs, ``arguments`` its plain arguments, both as written without quotes;
+    ``option_places`` and ``argument_places`` are where they stand.
     """
 
     name: str
     options: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
     span: Span | None = None
+    option_places: tuple[Span, ...] = ()
+    argument_places: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

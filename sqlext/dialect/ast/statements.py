@@ -382,6 +382,7 @@ class ResetOption(Statement):
     """``RESET ['k']``."""
 
     key: str | None = None
+    key_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

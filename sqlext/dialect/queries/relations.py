@@ -369,19 +369,27 @@ def parse_hints(cursor: Cursor) -> tuple[Hint, ...]:
 
 def _hint(cursor: Cursor) -> Hint:
     name = cursor.expect_identifier("a hint's name")
-    options: list[tuple[str, str]] = []
-    arguments: list[str] = []
+    options: list[tuple[tuple[str, str], Span]] = []
+    arguments: list[tuple[str, Span]] = []
     if cursor.accept_symbol("("):
         while not cursor.at_symbol(")"):
+            start = cursor.token.start
             key = _operand(cursor)
             if cursor.accept_symbol("="):
-                options.append((key, _operand(cursor)))
+                options.append(((key, _operand(cursor)), cursor.span_from(start)))
             else:
-                arguments.append(key)
+                arguments.append((key, cursor.span_from(start)))
             if not cursor.accept_symbol(","):
                 break
         cursor.expect_symbol(")")
-    return Hint(name.value.upper(), tuple(options), tuple(arguments), cursor.span_from(name.start))
+    return Hint(
+        name.value.upper(),
+        tuple(pair for pair, _ in options),
+        tuple(text for text, _ in arguments),
+        cursor.span_from(name.start),
+        tuple(place for _, place in options),
+        tuple(place for _, place in arguments),
+    )
 
 
 def _operand(cursor: Cursor) -> str:

@@ -170,7 +170,7 @@ def parse_options(cursor: Cursor) -> tuple[Option, ...]:
     """Read ``('key' = 'value', ...)``."""
     cursor.expect_symbol("(")
     options: list[Option] = []
-    while not cursor.at_symbol(")"):
+    while not cursor.at_symbol(")") or options:
         options.append(_option(cursor))
         if not cursor.accept_symbol(","):
             break

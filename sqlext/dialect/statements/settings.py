@@ -30,7 +30,7 @@ def parse_set(cursor: Cursor) -> SetOption | None:
     key, key_span = first.value, cursor.source.span(first.start, first.end)
     cursor.advance()
     if not cursor.accept_symbol("="):
-        return SetOption(cursor.span_from(start), key)
+        return SetOption(cursor.span_from(start), key, key_span=key_span)
     if cursor.token.kind is TokenKind.NUMBER or cursor.token.upper:
         raise cursor.unexpected("a value", hint=f"write the value in quotes: '{cursor.token.text}'")
     value = cursor.expect_string("a value")
@@ -44,12 +44,13 @@ def parse_reset(cursor: Cursor) -> ResetOption | None:
     if cursor.at_statement_end:
         return ResetOption(cursor.span_from(start))
     if cursor.token.kind is TokenKind.STRING:
-        key = cursor.advance().value
-        return ResetOption(cursor.span_from(start), key)
+        token = cursor.advance()
+        return ResetOption(cursor.span_from(start), token.value, cursor.source.span(token.start, token.end))
     if not _is_ours(cursor):
         return None
+    first = cursor.token.start
     key = _rest(cursor)
-    return ResetOption(cursor.span_from(start), key)
+    return ResetOption(cursor.span_from(start), key, cursor.span_from(first))
 
 
 def _is_ours(cursor: Cursor) -> bool:
@@ -67,11 +68,13 @@ def _unquoted_set(cursor: Cursor, start: int) -> SetOption | None:
     """Read ``SET table.exec.state.ttl = 1 d``: what follows the equals sign is the value, as in Spark."""
     if not _is_ours(cursor):
         return None
+    first = cursor.token.start
     key, equals, value = _rest(cursor).partition("=")
+    key_span = cursor.source.span(first, first + len(key.rstrip()))
     value = value.strip()
     if value[:1] in ("'", '"') and value[-1:] == value[:1] and len(value) > 1:
         value = unquote(value, cursor.mode)
-    return SetOption(cursor.span_from(start), key.strip(), value if equals else None)
+    return SetOption(cursor.span_from(start), key.strip(), value if equals else None, key_span)
 
 
 def _rest(cursor: Cursor) -> str:

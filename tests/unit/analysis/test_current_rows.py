@@ -79,7 +79,11 @@ def test_sinks_by_key_take_the_changes(prices: Analysis) -> None:
     [
         ("INSERT INTO appended SELECT item FROM prices", "SINK-004", "SELECT item"),
         ("SELECT item FROM prices /*+ OPTIONS('scan.mode' = 'snapshot') */", "OPT-015", "prices"),
-        ("SELECT item FROM prices /*+ OPTIONS('scan.startup.mode' = 'latest-offset') */", "OPT-003", "prices"),
+        (
+            "SELECT item FROM prices /*+ OPTIONS('scan.startup.mode' = 'latest-offset') */",
+            "OPT-003",
+            "'scan.startup.mode'",
+        ),
     ],
 )
 def test_refusals(prices: Analysis, query: str, code: str, at: str | None) -> None:

@@ -220,7 +220,7 @@ def test_columns_a_connector_cannot_hold() -> None:
         FILES | {"json.no-such-option": "1"},
         FILES | {"format": "csv", "csv.field-delimiter": "\\t", "csv.whatever": "x"},
         FILES | {"scan.watermark.emit.strategy": "on-event", "scan.watermark.idle-timeout": "1min"},
-        FILES | {"sqlext.any": "thing", "scan.mode": "snapshot", "sink.rolling-policy.file-size": "128MB"},
+        FILES | {"sqlext.source": "arrow", "scan.mode": "snapshot", "sink.rolling-policy.file-size": "128MB"},
         FILES | {"format": "parquet", "parquet.compression": "snappy"},
         KAFKA | {"properties.group.id": "g", "properties.sasl.jaas.config": "env:JAAS", "json.x": "y"},
         {"connector": "delta", "path": "/d", "startingVersion": "latest", "delta.appendOnly": "true"},

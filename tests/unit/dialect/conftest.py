@@ -22,6 +22,8 @@ _PLACES = (
     "places",
     "name_spans",
     "column_spans",
+    "option_places",
+    "argument_places",
 )
 
 
