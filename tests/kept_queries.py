@@ -30,6 +30,7 @@ from sqlext.watermarks.history import OperatorState, Sample
 from sqlext.watermarks.inputs import Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
+from sqlext.watermarks.sketch import ALL, Arrived, SplitTimes
 from sqlext_catalog import ddl
 from sqlext_catalog.model import QueryRecord
 
@@ -123,8 +124,9 @@ class Kept:
             clock = (lambda: self.now) if query.driven else (lambda: 0)
             lease.take(location.store, owner=_OTHER, clock=clock, lasts=10 * HOUR if query.driven else 1, force=True)
         began = self.now - query.span
-        reads = ("orders", "payments") if query.statement == JOINED else ("orders",)
         writes = bound.table.name.plain
+        read = ("orders", "payments") if query.statement == JOINED else ("orders",)
+        reads = tuple(writes.replace("per_minute", name) for name in read)
         record = QueryRecord(query.name, query.statement, reads, writes, checkpoint, "f", query.status, None, began)
         self.state.catalog.apply(ddl.record_query(record), "INSERT")
 
@@ -179,6 +181,15 @@ def _samples(query: KeptQuery, plan: PlanNode, now: int, began: int) -> Iterator
         )  # fmt: skip
 
 
+def _lags(query: KeptQuery, rows: int, since: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the times of rows: late ones between 12 s and some minutes behind, of some only between which times."""
+    late = rows * query.late // 100
+    for number in range(1, 9):
+        time, count = since - (12 + number**3) * SECOND, late >> number
+        yield (time - number * SECOND if number % 3 == 0 else time), time, count
+    yield since, since, rows - sum(late >> n for n in range(1, 9))
+
+
 def _keeper(query: KeptQuery, last: Sample | None, now: int) -> TimeKeeper:
     orders = Input("orders", delay=10 * SECOND, ends=(Ends(MINUTE),) if query.statement == STATEMENT else ())
     inputs = [orders]
@@ -190,5 +201,8 @@ def _keeper(query: KeptQuery, last: Sample | None, now: int) -> TimeKeeper:
         quiet = query.idle and known.name == "payments"
         since = now - (3 * MINUTE if quiet else SECOND)
         keeper.saw(known.name, [Seen(since - 2 * SECOND, rows, smallest=now - query.span)], since)
+        keeper.arrived(
+            Arrived(0, known.name, since, since - 12 * SECOND, [SplitTimes(ALL, list(_lags(query, rows, since)))])
+        )
     keeper.decide(now)
     return keeper

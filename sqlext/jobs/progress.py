@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from sqlext.jobs.arrived import parts_of
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
 from sqlext.watermarks.history import OperatorState
 from sqlext.watermarks.inputs import WHOLE
+from sqlext.watermarks.sketch import Arrived
 from sqlext_udfs.spark.registry import OBSERVED
 
 if TYPE_CHECKING:
@@ -116,10 +118,12 @@ class InputsRead:
     Attributes:
         counts: of each input, by its name: of all of it (""), and of its splits.
         ends: where the last of them ended in each source that says so by names: Spark's offsets.
+        arrived: the times of the rows of the last of them, the oldest first.
     """
 
     counts: Mapping[str, Mapping[str, InputCounts]]
     ends: Sequence[Mapping[str, Any]]
+    arrived: Sequence[Arrived] = ()
 
 
 class Progress:
@@ -142,6 +146,9 @@ class Progress:
         self._state_bytes = 0
         self._inputs: dict[str, dict[str, InputCounts]] = {}
         self._ends: tuple[Mapping[str, Any], ...] = ()
+        self._arrived: deque[Arrived] = deque(maxlen=MOST)
+        self._arrivals = 0
+        self._judging: int | None = None  # the watermark of the micro-batch before the one that is taken
         self._moments: deque[MicroBatch] = deque(maxlen=MOST)
         self._spent: Counter[str] = Counter()
         self._operators: tuple[OperatorState, ...] = ()
@@ -172,7 +179,9 @@ class Progress:
     def read(self) -> InputsRead:
         """Return what was read so far."""
         with self._lock:
-            return InputsRead({name: dict(counts) for name, counts in self._inputs.items()}, self._ends)
+            return InputsRead(
+                {name: dict(counts) for name, counts in self._inputs.items()}, self._ends, tuple(self._arrived)
+            )
 
     def details(self) -> Details:
         """Return the parts of micro-batches, the rows of inputs, and the operators that keep state."""
@@ -207,8 +216,11 @@ class Progress:
         # A report of a trigger that found nothing carries the number of the batch that is still to come.
         if "addBatch" not in report.durationMs or self._was_taken(report):
             return
+        # Spark judges rows by the watermark of the micro-batch before. After a restart that one is not known any more.
+        same = self._last is not None and self._last[0] == str(report.runId)
+        judged, self._judging = self._judging if same else watermark, watermark
         self._last = (str(report.runId), report.batchId)
-        self._observe(report)
+        self._observe(report, judged)
         # Spark's own sources may report a number or null.
         offsets = (_offset(s.endOffset) for s in report.sources)
         self._ends = tuple(offset for offset in offsets if isinstance(offset, dict))
@@ -225,9 +237,13 @@ class Progress:
         # A query that is started again has another run id, and goes on counting its batches.
         return self._last is not None and self._last[0] == str(report.runId) and report.batchId <= self._last[1]
 
-    def _observe(self, report: StreamingQueryProgress) -> None:
+    def _observe(self, report: StreamingQueryProgress, judged: int | None) -> None:
+        through = instant_millis(report.timestamp) + report.durationMs.get(_WHOLE_BATCH, 0)
         for name, row in _observed(report).items():
             if name.startswith(INPUT):
+                arrived = Arrived(self._arrivals, name[len(INPUT) :], through, judged, parts_of(row))
+                self._arrived.append(arrived)
+                self._arrivals += 1
                 known = self._inputs.setdefault(name[len(INPUT) :], {})
                 for key in (k for k in row if k.startswith(ROWS)):
                     split = key[len(ROWS) :]

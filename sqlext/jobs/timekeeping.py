@@ -58,6 +58,7 @@ class Timekeeping:
         keeper: what it knows.
         report: the same for people, as of its last look; safe to read from any thread.
         looks: how often it has looked.
+        written: what it wrote last (``read_state``).
     """
 
     def __init__(self, place: Location, kept: Sequence[KeptInput], clock: ProcessingClock) -> None:
@@ -65,12 +66,14 @@ class Timekeeping:
         self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
         self._clock = clock
         self._taken: dict[str, Mapping[str, InputCounts]] = {}
+        self._next = 0  # of the micro-batches whose times were not taken yet
         self.looks = 0
         self._looked = threading.Condition()
         self._taking = threading.Lock()  # its own thread looks, the job's settles
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
-        self._written: TimeReport | None = None
+        self._reported: TimeReport | None = None
+        self.written: Mapping[str, Any] | None = None
         self._held: dict[int, str] = {}
 
     def begin(self) -> None:
@@ -104,6 +107,10 @@ class Timekeeping:
     def _take(self, inputs: InputsRead, now: int, *, resting: bool) -> bool:
         """Tell the keeper what was read; return whether that was anything."""
         read = False
+        for arrived in inputs.arrived:
+            if arrived.number >= self._next:
+                self._next = arrived.number + 1
+                self.keeper.arrived(arrived)
         for name, splits_of in inputs.counts.items():
             before = self._taken.get(name, {})
             every = splits_of[WHOLE]
@@ -145,10 +152,10 @@ class Timekeeping:
         """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
         self.report = TimeReport.of(self.keeper)
         # Five looks a second must not be five writes.
-        if self.report != self._written:
-            state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
+        if self.report != self._reported:
+            self.written = state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
             self._place.put(_STATE, json.dumps(state))
-            self._written = self.report
+            self._reported = self.report
 
 
 def read_state(place: Location) -> dict[str, Any] | None:

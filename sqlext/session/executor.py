@@ -179,6 +179,11 @@ class SparkHandler:
 
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
+        if statement.seen_span is not None:
+            from sqlext.session.introspection.seen import seen_by_queries
+
+            asked = analyzed(statement, env)
+            return _guarded(lambda: seen_by_queries(asked, self._running(), self.state), statement.span)
         # Numbers are counted with numpy, which a session loads when it needs it.
         from sqlext.session.introspection.advised import read_here, script_here
 

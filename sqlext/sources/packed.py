@@ -13,6 +13,7 @@ import pyarrow as pa
 from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.stream import Read, Work
+from sqlext.sources.times import Times
 from sqlext.watermarks.inputs import SPLIT
 from sqlext_udfs.expressions.functions import INSTANT
 from sqlext_udfs.kernel.arrow_numpy import whole
@@ -22,9 +23,9 @@ from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.kernel.packing import PACKED, pack
 
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
-#: with the rows themselves, the smallest one, how many were read, and of which split.
-MARK, LEAST, READ = "mark", "least", "read"
-MARKED = f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT} STRING"
+#: with the rows themselves, the smallest one, how many were read, of which split, and all event times in few points.
+MARK, LEAST, READ, TIMES = "mark", "least", "read", "times"
+MARKED = f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT} STRING, {TIMES} STRING"
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,18 @@ class PackedWork(Work):
         operator: the semantics.
         keys: how many of its first columns are the key.
         buckets: how many there are.
+        times: whether event times are summed up, for the time keeper.
     """
 
     program: Program
     operator: BucketOperator[Any]
     keys: int
     buckets: int
+    times: bool = False
 
-    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
+    def process(self, split: str, read: Read, place: int = 0) -> Iterator[pa.RecordBatch]:
         """Yield packed rows."""
-        facts, groups = Facts(), bucket_keys(self.buckets)
+        facts, groups = Facts(times=Times() if self.times else None), bucket_keys(self.buckets)
         # Without a filter no row can be passed over, so statistics need not be looked at.
         batches = read(partial(self.program.passes, facts) if self.program.filters else None)
         rows = (made for batch in batches if batch.num_rows for made in self._inputs(batch, facts))
@@ -53,13 +56,13 @@ class PackedWork(Work):
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):
             if waiting is not None:
-                yield _marked(waiting, split, Facts())
+                yield _marked(waiting, split, Facts(), place)
             waiting = packed if packed.num_rows else waiting
         # Rows that are all filtered out still move the watermark and count as read.
         if waiting is None and facts.rows:
             waiting = _nothing_for(groups[0])
         if waiting is not None:
-            yield _marked(waiting, split, facts)
+            yield _marked(waiting, split, facts, place)
 
     def _inputs(self, batch: pa.RecordBatch, facts: Facts) -> Iterator[pa.RecordBatch]:
         """Yield the operator's input; its last column stands where Spark would have put the bucket."""
@@ -78,10 +81,12 @@ def _nothing_for(group: int) -> pa.RecordBatch:
     )
 
 
-def _marked(packed: pa.RecordBatch, split: str, facts: Facts) -> pa.RecordBatch:
+def _marked(packed: pa.RecordBatch, split: str, facts: Facts, place: int) -> pa.RecordBatch:
     """Return packed rows, the first of them with what a slice turned out to hold."""
     others = [None] * (packed.num_rows - 1)
     mark, least, read = (pa.array([n, *others], pa.int64()) for n in (facts.largest, facts.smallest, facts.rows))
     splits = pa.array([split] * packed.num_rows, pa.string())
-    columns = [*packed.columns, mark.view(INSTANT), least.view(INSTANT), read, splits]
-    return pa.record_batch(columns, [*packed.schema.names, MARK, LEAST, READ, SPLIT])
+    text = facts.times.text(place, split, facts.rows) if facts.times is not None else None
+    times = pa.array([text, *others], pa.string())
+    columns = [*packed.columns, mark.view(INSTANT), least.view(INSTANT), read, splits, times]
+    return pa.record_batch(columns, [*packed.schema.names, MARK, LEAST, READ, SPLIT, TIMES])

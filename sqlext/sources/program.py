@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sqlext.connectors.row_bounds import ColumnBounds, Known, bounds_of, can_fail, may_hold
 from sqlext.errors import SqlExtError
+from sqlext.sources.times import Times
 from sqlext_udfs.expressions.columns import Expression, Rows, selected
 
 #: ``table.exec.source.rowtime-null-handling``.
@@ -43,11 +44,13 @@ class Facts:
         rows: how many rows were read.
         largest: the largest event time, microseconds since 1970 UTC; None without rows or event time.
         smallest: the smallest one.
+        times: sums up all of them, if anybody asks for that.
     """
 
     rows: int = 0
     largest: int | None = None
     smallest: int | None = None
+    times: Times | None = None
 
     def add(self, rows: int, smallest: int | None = None, largest: int | None = None) -> None:
         """Count more rows; they have times or not."""
@@ -134,6 +137,8 @@ class Program:
             return False
         dropped = times.nulls if times is not None and self.rowtime is not None and self.rowtime.nulls == "drop" else 0
         facts.add(rows - dropped, *(times.span or ()) if times is not None else ())
+        if facts.times is not None and times is not None and times.span is not None:
+            facts.times.between(*times.span, rows - times.nulls)
         return True
 
 
@@ -196,4 +201,6 @@ def _checked(
     if rowtime.since_1970 and span["min"] is not None and span["min"] < 0:
         raise SqlExtError("RUN-002", f"rowtime {rowtime.name} lies before 1970, where Spark's watermark begins")
     facts.add(rows, span["min"], span["max"])
+    if facts.times is not None:
+        facts.times.take(times.drop_null().view(pa.int64()).to_numpy())
     return columns, rows

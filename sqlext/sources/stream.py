@@ -100,6 +100,12 @@ Read: TypeAlias = "Callable[[Passes | None], Iterator[pa.RecordBatch]]"
 class Work:
     """What a worker makes of the rows of a slice, before they reach Spark. By itself: nothing."""
 
-    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
-        """Yield what Spark gets of the rows of a slice, which are read by this."""
+    def process(self, split: str, read: Read, place: int = 0) -> Iterator[pa.RecordBatch]:
+        """Yield what Spark gets of the rows of a slice.
+
+        Args:
+            split: of which they are.
+            read: reads them.
+            place: the number of the slice in its micro-batch.
+        """
         yield from read(None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlext.watermarks.ends import AlignedEnds, SessionEnd
+from sqlext.watermarks.sketch import Sketches
 
 #: The watermark of an input that has ended: 9999-01-01, as the row that ends bounded input says.
 END_OF_TIME = 253_370_764_800_000
@@ -89,6 +90,7 @@ class Known:
         resumed: whether Spark does not know yet how far it was before a restart.
         smallest: the smallest event time of all splits, if it was told.
         measure: ``Input.measure`` of these times.
+        lateness: how late its rows were.
     """
 
     splits: dict[str, Split] = field(default_factory=dict)
@@ -100,6 +102,7 @@ class Known:
     resumed: bool = False
     smallest: int | None = None
     measure: str = ROWTIME
+    lateness: Sketches = field(default_factory=Sketches)
 
     @property
     def reached(self) -> int | None:
@@ -118,12 +121,13 @@ class Known:
         splits = {n: [s.since, s.largest, s.rows] for n, s in self.splits.items()}
         # With what heartbeats have brought, because Spark's own watermark has it too.
         own = {"watermark": self.reached, "ended": self.ended, "idle": self.idle, "smallest": self.smallest}
-        return {"splits": splits, "measure": self.measure, **own}
+        return {"splits": splits, "measure": self.measure, "lateness": self.lateness.to_json(), **own}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Known:
         """Return what ``to_json`` wrote."""
         splits = {n: Split(*s) for n, s in value["splits"].items()}
         own = {key: value[key] for key in ("watermark", "ended", "idle", "smallest")}
-        # An older keeper.json has no measure.
-        return Known(splits, measure=value.get("measure", ROWTIME), **own)
+        # An older keeper.json has neither of these.
+        lateness = Sketches.from_json(value.get("lateness", {}))
+        return Known(splits, measure=value.get("measure", ROWTIME), lateness=lateness, **own)

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlext.watermarks.inputs import END_OF_TIME, WHOLE, Alignment, Input, Known, Split
+from sqlext.watermarks.inputs import END_OF_TIME, ROWTIME, WHOLE, Alignment, Input, Known, Split
+from sqlext.watermarks.sketch import Arrived, Sketches
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,12 @@ class TimeKeeper:
                 split.largest = max(seen.largest, split.largest if split.largest is not None else seen.largest)
             if seen.smallest is not None:
                 known.smallest = seen.smallest if known.smallest is None else min(seen.smallest, known.smallest)
+
+    def arrived(self, arrived: Arrived) -> None:
+        """Take the times of a micro-batch's rows, for whoever asks how late they are."""
+        declared = next(i for i in self.inputs if i.name == arrived.name)
+        if declared.measure == ROWTIME:  # a watermark that is no constant delay tells no lag
+            self.known[arrived.name].lateness.take(arrived, declared.delay)
 
     def ended(self, name: str) -> None:
         """Take that a bounded input has given all its rows."""
@@ -204,6 +211,6 @@ def _resumed(known: Known, declared: Input, now: int) -> Known:
         if known.measure != declared.measure:
             split.largest = None
     if known.measure != declared.measure:
-        known.smallest, known.measure = None, declared.measure
+        known.smallest, known.measure, known.lateness = None, declared.measure, Sketches()
     known.resumed = True
     return known

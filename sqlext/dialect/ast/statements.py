@@ -331,13 +331,18 @@ class ExplainRow(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AnalyzeWatermark(Statement):
-    """``ANALYZE WATERMARK FOR t [BY column] [WITH (options)]``: how late the rows of a table are."""
+    """``ANALYZE WATERMARK FOR t [BY column | FROM QUERIES] [WITH (options)]``: how late the rows of a table are.
+
+    Attributes:
+        seen_span: FROM QUERIES: asked is what queries have seen, not what the table holds.
+    """
 
     name: Name
     name_span: Span
     by: str | None = None
     by_span: Span | None = None
     options: tuple[Option, ...] = ()
+    seen_span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Parse ANALYZE WATERMARK.
 
-ANALYZE WATERMARK FOR table [BY column] [WITH ('key' = 'value', ...)]
+ANALYZE WATERMARK FOR table [BY column | FROM QUERIES] [WITH ('key' = 'value', ...)]
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ def parse_analyze(cursor: Cursor) -> AnalyzeWatermark | None:
         return None
     cursor.expect_words("FOR")
     name, name_span = parse_name(cursor)
-    by, by_span = None, None
-    if cursor.accept_words("BY"):
+    by, by_span, seen = None, None, None
+    if cursor.at_words("FROM"):
+        begin = cursor.expect_words("FROM").start
+        cursor.expect_words("QUERIES")
+        seen = cursor.span_from(begin)
+    elif cursor.accept_words("BY"):
         token = cursor.expect_identifier("a column's name")
         by, by_span = token.value, cursor.source.span(token.start, token.end)
     options = parse_options(cursor) if cursor.accept_words("WITH") else ()
     if not cursor.at_statement_end:
         raise cursor.unexpected("WITH or the end of the statement" if options == () else "the end of the statement")
-    return AnalyzeWatermark(cursor.span_from(start), name, name_span, by, by_span, options)
+    return AnalyzeWatermark(cursor.span_from(start), name, name_span, by, by_span, options, seen)

@@ -26,10 +26,10 @@ from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.script.begun import has_splits
 from sqlext.rewrite.script.model import ArrowView, ReadView, SqlView
 from sqlext.sources.hashing import can_hash
-from sqlext.sources.packed import LEAST, MARK, READ
+from sqlext.sources.packed import LEAST, MARK, READ, TIMES
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
 from sqlext.sources.tables import reader_of
-from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
+from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3
 from sqlext_udfs.expressions.columns import Apply, Column, Expression, FieldOf, Literal
 from sqlext_udfs.expressions.functions import INSTANT
 
@@ -374,7 +374,7 @@ def _packed_query(scan: nodes.Scan, view: str, renderer: Rendering) -> str:
     if not scan.watermarked or renderer.at_once:
         return f"{packed} {identifier(view)}"
     mark, least = (PlanColumn(name, TIMESTAMP_LTZ3, name) for name in (MARK, LEAST))
-    others = (("bucket", INT), ("rows", BYTES), ("now", BIGINT), (READ, BIGINT))
+    others = (("bucket", INT), ("rows", BYTES), ("now", BIGINT), (READ, BIGINT), (TIMES, STRING))
     columns = tuple(PlanColumn(name, type_, name) for name, type_ in others)
     marked = replace(
         scan,

@@ -60,6 +60,10 @@ _RULES = Rules(
 )
 
 
+#: What can be said without reading the table.
+_SEEN = frozenset({"delays", "partitions"})
+
+
 @dataclass(frozen=True)
 class Analyzed:
     """What a statement is about.
@@ -161,6 +165,8 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
     places = {o.key: o.key_span.to(o.value_span) for o in statement.options}
     try:
         _RULES.check(_OWNER, own)
+        if statement.seen_span is not None:
+            _check_seen(own, tried)
         for key, value in own.items():
             if value.startswith(("env:", "file:")):  # rules let references to secrets pass
                 message = f"option '{key}' of {_OWNER} is no secret"
@@ -171,7 +177,7 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
         table = with_hints(table, (Hint("OPTIONS", tried),))
         env.admit(table, "source")
         column = _rowtime(statement, table, own)
-        read = _as_read(statement, table, column)
+        read = _as_read(statement, table, column) if statement.seen_span is None else table
         declared = table.watermark if table.watermark is not None and table.watermark.column == column.name else None
         found = Analyzed(statement, read, column, _by(statement, table), _with(in_utc(env, read), read), own, declared)
         _ = found.assumed
@@ -179,6 +185,15 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
         key = (isinstance(error, OptionError) and error.option) or ""
         raise error.at(places[key]) if key in places else env.placed(error, table, statement.name_span) from None
     return found
+
+
+def _check_seen(own: Mapping[str, str], tried: Sequence[tuple[str, str]]) -> None:
+    """Refuse what cannot be tried where only counts of lags are known."""
+    refused = next((key for key in (*own, *dict(tried)) if key not in _SEEN), None)
+    if refused is not None:
+        message = f"option '{refused}' of {_OWNER} needs the rows, and queries have kept counts alone"
+        hint = "leave out FROM QUERIES, or the option"
+        raise OptionError("TIME-021", message, option=refused, hint=hint)
 
 
 #: What to do where EXPLAIN ROW names a view.

@@ -21,19 +21,22 @@ if TYPE_CHECKING:
 _DEFAULT_TASKS = 8
 
 
-def packed_input(spark: SparkSession, step: ArrowView, sources: Location, arguments: Mapping[str, Any]) -> ArrowInput:
+def packed_input(
+    spark: SparkSession, step: ArrowView, sources: Location, arguments: Mapping[str, Any], *, times: bool = False
+) -> ArrowInput:
     """Return what reads a table, and works on its rows by an operator.
 
     Args:
         sources: the query's folder for what readers remember.
         arguments: the operator's.
+        times: whether event times are summed up.
 
     Raises:
         OptionError: OPT-009 if nothing lies at the table's path.
     """
     function = cast(PackedFunction, operator(step.function))
     made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
-    work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets)
+    work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets, times)
     tables = reader_of(step.table)
     reader = tables.reader(step.table, step.needed, sources.below(step.scan), tasks_of(spark))
     return ArrowInput(reader, MARKED, work, tables.limit(step.table))

@@ -90,10 +90,10 @@ class _Sealed(Work):
 
     packed: bytes
 
-    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
+    def process(self, split: str, read: Read, place: int = 0) -> Iterator[pa.RecordBatch]:
         """Do it."""
         work: Work = pickle.loads(self.packed)  # noqa: S301 - Spark itself sends it so
-        return work.process(split, read)
+        return work.process(split, read, place)
 
 
 class ArrowSource(DataSource):
@@ -129,15 +129,18 @@ class ArrowSource(DataSource):
 
 
 class SlicePartition(InputPartition):
-    """A slice as Spark's partition."""
+    """A slice as Spark's partition, and its number in the micro-batch."""
 
-    def __init__(self, value: Slice) -> None:
+    def __init__(self, value: Slice, place: int = 0) -> None:
         super().__init__(value)
+        self.place = place
 
 
-def rows_of(source: ArrowInput, piece: Slice) -> Iterator[pa.RecordBatch]:
+def rows_of(source: ArrowInput, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """Yield what is made of a slice."""
-    yield from source.work.process(piece.split, partial(source.reader.read, piece))
+    assert isinstance(partition, SlicePartition)
+    piece = cast("Slice", partition.value)
+    yield from source.work.process(piece.split, partial(source.reader.read, piece), partition.place)
     spare_what_is_loaded()
 
 
@@ -158,4 +161,4 @@ class ArrowReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
-        yield from rows_of(self._source, partition.value)
+        yield from rows_of(self._source, partition)

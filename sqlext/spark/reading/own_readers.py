@@ -97,7 +97,8 @@ class OwnReaders:
             rows, counted = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))
             self.counted.append(counted)
             return rows
-        given = packed_input(self._spark, step, self._home.sources, arguments)
+        kept = any(k.source == step.view for k in self._script.kept)
+        given = packed_input(self._spark, step, self._home.sources, arguments, times=kept)
         if connector_of(step.table).has_splits(step.table):
             self._readers[step.view] = given.reader
         return packed_rows(self._spark, replace(given, holds=self._holds(step.view)), step.scan)

@@ -49,11 +49,12 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Return the slices of a micro-batch."""
-        return [SlicePartition(s) for s in self._source.reader.slices(start, end)] if start != end else []
+        slices = self._source.reader.slices(start, end) if start != end else ()
+        return [SlicePartition(piece, number) for number, piece in enumerate(slices)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
-        yield from rows_of(self._source, partition.value)
+        yield from rows_of(self._source, partition)
 
     def commit(self, end: dict[str, int]) -> None:
         """Let the source forget what is through."""

@@ -26,7 +26,7 @@ from sqlext.rewrite.script.model import (
 )
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW, faults_view
 from sqlext.spark.event_time import tagged
-from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST, TIMES_OF
 from sqlext.spark.reading.frames import Frames
 from sqlext.spark.reading.own_readers import OwnReaders, QueryFolders
 from sqlext.spark.reading.replays import replayed, rows_of
@@ -39,7 +39,7 @@ from sqlext_udfs.spark.registry import operator
 from sqlext_udfs.spark.table_functions import register_table_functions
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation, SparkSession
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 
 class Opened(NamedTuple):
@@ -187,11 +187,15 @@ class _Opening:
         """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""
         from pyspark.sql import functions as f
 
+        sums: list[Column] = []
         time, first, rows = f.unix_millis(identifier(step.column)), identifier(step.column), f.lit(1)
         if step.packed:
-            from sqlext.sources.packed import LEAST, READ  # it needs Arrow, which few statements do
+            from sqlext.sources.packed import LEAST, READ, TIMES  # it needs Arrow, which few statements do
+            from sqlext.sources.times import PLACES, place_key
 
             first, rows = LEAST, f.col(READ)
+            of = [f.when(f.col(TIMES).startswith(place_key(place)), f.col(TIMES)) for place in range(PLACES)]
+            sums = [f.max(text).alias(f"{TIMES_OF}{place}") for place, text in enumerate(of)]
         counted = [f.max(time).alias(LARGEST), f.sum(rows).alias(ROWS), f.min(f.unix_millis(first)).alias(SMALLEST)]
         for split in self.readers.splits(step.source):
             mine = f.col(SPLIT) == split
@@ -199,7 +203,7 @@ class _Opening:
                 f.max(f.when(mine, time)).alias(f"{LARGEST} {split}"),
                 f.sum(f.when(mine, rows)).alias(f"{ROWS} {split}"),
             ]
-        return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
+        return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted, *sums)
 
 
 def _nullable(rows: DataFrame) -> DataFrame:

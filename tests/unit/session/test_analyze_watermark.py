@@ -18,6 +18,7 @@ from sqlext.session.api import Session
 from sqlext.session.offline.checking import errors_of
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
+from tests.kept_queries import KeptQuery, kept_query
 
 TABLES = """
 CREATE TABLE orders (k STRING, n INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
@@ -58,6 +59,15 @@ REFUSED = [
         "'scan.watermark.idle-timeout' = 'long'",
     ),
     ("ANALYZE WATERMARK FOR numbers", "TIME-018", "numbers"),
+    ("ANALYZE WATERMARK FOR orders FROM", "PARSE-002", ""),
+    ("ANALYZE WATERMARK FOR orders FROM QUERIES BY k", "PARSE-002", "BY"),
+    ("ANALYZE WATERMARK FOR orders BY k FROM QUERIES", "PARSE-002", "FROM"),
+    ("ANALYZE WATERMARK FOR orders FROM QUERIES WITH ('window' = '1 s')", "TIME-021", "'window' = '1 s'"),
+    (
+        "ANALYZE WATERMARK FOR orders FROM QUERIES WITH ('maxFilesPerTrigger' = '1')",
+        "TIME-021",
+        "'maxFilesPerTrigger' = '1'",
+    ),
 ]
 
 
@@ -157,3 +167,36 @@ def test_what_only_spark_reads_is_refused(session: Session) -> None:
     with pytest.raises(SqlExtError) as refused:
         session.sql("ANALYZE WATERMARK FOR old")
     assert (refused.value.code, refused.value.span and refused.value.span.text) == ("TIME-019", "old")
+
+
+def test_what_queries_have_seen(tmp_path: Path) -> None:
+    kept = kept_query(tmp_path, KeptQuery("q", late=5), now=1_704_103_200_000)
+    kept.add(KeptQuery("other", status="stopped"))
+    session = sqlext.connect(catalog=tmp_path, settings={"sqlext.engine": "local"})
+    rows = found(session, "ANALYZE WATERMARK FOR orders FROM QUERIES WITH ('delays' = '20 s, 40 s')")
+    assert {(row["query"], row["input"]) for row in rows} == {("q", "orders"), ("other", "orders")}
+    of_q = [row for row in rows if row["query"] == "q"]
+    assert [(row["delay"].total_seconds(), row["declared"]) for row in of_q] == [
+        (10, True),
+        (20, False),
+        (40, False),
+    ]
+    declared, more, most = of_q
+    assert 0.04 < declared["share at most"] < 0.05
+    assert declared["late at least"] == declared["late at most"] > more["late at most"]
+    assert more["late at least"] == more["late at most"]
+    assert most["late at least"] < most["late at most"], "of some rows only is known that they are 37 to 40 s late"
+    assert {row["late at most"] for row in rows if row["query"] == "other"} == {0}
+    result = session.sql("ANALYZE WATERMARK FOR orders FROM QUERIES")
+    assert "With the declared delay of 10 s" in str(result.notices)
+    assert result.curve is not None
+    assert set(result.curve.series) == {"q orders", "other orders"}
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("ANALYZE WATERMARK FOR payments FROM QUERIES")
+    assert (refused.value.code, refused.value.span and refused.value.span.text) == ("TIME-020", "FROM QUERIES")
+
+
+def test_a_table_that_keeps_no_order_can_be_asked_of_queries(session: Session) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("ANALYZE WATERMARK FOR numbers FROM QUERIES")
+    assert refused.value.code == "TIME-020"

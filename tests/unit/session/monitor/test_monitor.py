@@ -28,7 +28,10 @@ def test_no_query(tmp_path: Path) -> None:
 def test_a_query_in_short(tmp_path: Path) -> None:
     (card,) = monitor(kept_query(tmp_path, KeptQuery("etl.per_minute", late=5), NOW)).queries()
     assert (card.name, card.state, card.here, card.at) == ("etl.per_minute", "running", False, NOW)
-    assert (card.reads, card.writes) == (("orders",), "default_catalog.default_database.per_minute")
+    assert (card.reads, card.writes) == (
+        ("default_catalog.default_database.orders",),
+        "default_catalog.default_database.per_minute",
+    )
     assert card.lag is not None
     assert 9 * SECOND < card.lag < 15 * SECOND
     assert 10 < card.rate < 120
