@@ -1,99 +1,117 @@
-"""What ANALYZE WATERMARK FROM QUERIES foretells of other delays, against what queries with these delays drop."""
+"""Watermarks as people see them, of a query that runs on Spark: SHOW WATERMARKS, EXPLAIN WHY, progress, the catalog."""
 
 from __future__ import annotations
 
-import os
-import random
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
 import pytest
+
+import sqlext
+from sqlext import SqlExtError
+from sqlext.metrics import serve
 
 from .timed_run import TimedRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A window of a millisecond ends where its row lies: as late as the row is.
-SCRIPT = """CREATE TABLE a (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND) WITH (
-  'connector' = 'filesystem', 'path' = '${{IN}}/a', 'format' = 'csv', 'source.monitor-interval' = '1 s',
-  'maxFilesPerTrigger' = '1', 'sqlext.source' = '{source}');
-CREATE TABLE o (k STRING, w TIMESTAMP(3), n BIGINT, timing STRING) WITH ('connector' = 'blackhole');
-INSERT INTO o SELECT k, window_start, COUNT(*) AS n, PANE_TIMING() AS timing
-FROM TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '0.001' SECOND))
-GROUP BY k, window_start, window_end EMIT AFTER WATERMARK;
+PAGE = Path(__file__).parents[2] / "docs" / "time.md"
+CLOCK = 1_704_067_335  # 2024-01-01 00:02:15
+SCRIPT = """
+CREATE TABLE a (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '10' SECOND) WITH (
+  'connector' = 'filesystem', 'path' = '${IN}/a', 'format' = 'csv', 'source.monitor-interval' = '1 s');
+CREATE TABLE b (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '10' SECOND) WITH (
+  'connector' = 'filesystem', 'path' = '${IN}/b', 'format' = 'csv', 'source.monitor-interval' = '1 s',
+  'scan.watermark.idle-timeout' = '1 min');
+CREATE TABLE counts (w TIMESTAMP(3), n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}');
+CREATE VIEW both AS SELECT k, ts FROM a UNION ALL SELECT k, ts FROM b;
+SET 'sqlext.clock' = '${CLOCK}';
+SET 'pipeline.name' = 'counting';
+INSERT INTO counts SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE both, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end;
 """
-START = datetime(2024, 1, 1)
-FILES, ROWS = 8, 60
-DELAYS = (2, 10, 60)
-#: The delay of the run whose rows Spark reads: of them only the smallest and the largest time are known.
-BY_SPARK = 10
 
 
-def put_files(run: TimedRun, folder: Path) -> None:
-    """Write half a minute of rows into each file; some come minutes late."""
-    chance = random.Random(7)
-    for file in range(FILES):
-        seconds = (30 * file + chance.random() * 30 - chance.expovariate(1 / 40) for _ in range(ROWS))
-        times = (START + timedelta(seconds=s) for s in seconds)
-        run.put("a", [f"{chance.choice('xyz')},{t.isoformat(' ', 'milliseconds')}" for t in times])
-    for number, path in enumerate(sorted((folder / "in" / "a").iterdir())):
-        os.utime(path, (START.timestamp() + number,) * 2)
+def at(time: str) -> datetime:
+    return datetime.fromisoformat(f"2024-01-01 {time}")
 
 
 @pytest.fixture
-def runs(spark: SparkSession, tmp_path: Path) -> Iterator[dict[int, TimedRun]]:
-    found = {}
-    for delay in DELAYS:
-        script = SCRIPT.format(delay=delay, source="spark" if delay == BY_SPARK else "arrow")
-        found[delay] = TimedRun(spark, tmp_path / str(delay), script)
-        put_files(found[delay], tmp_path / str(delay))
-    yield found
-    for run in found.values():
-        run.stop()
-
-
-def told(run: TimedRun, options: str) -> dict[float, dict[str, Any]]:
-    """Return what the statement says of all rows, by the delay in seconds."""
-    result = run.session.sql(f"ANALYZE WATERMARK FOR a FROM QUERIES WITH ({options})")
-    rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
-    return {row["delay"].total_seconds(): row for row in rows if row["partition"] is None}
-
-
-def test_the_loss_of_other_delays_is_that_of_their_runs(runs: dict[int, TimedRun]) -> None:
-    counted = {}
-    found = {}
-    for delay, run in runs.items():
-        run.start()
-        run.settle()
-        counted[delay] = run.query.progress["rows_dropped"]
-        found[delay] = told(run, f"'delays' = '{', '.join(f'{d} s' for d in DELAYS)}'")
-        run.stop()
-    assert counted[60] > 10
-    for own, rows in found.items():
-        for delay in DELAYS:
-            least, most = rows[delay]["late at least"], rows[delay]["late at most"]
-            assert rows[delay]["rows"] == FILES * ROWS
-            assert least <= counted[delay] <= most
-            assert (own == BY_SPARK) == (least < most)
-            assert rows[delay]["declared"] == (own == delay)
-
-
-def test_a_restart_keeps_it(runs: dict[int, TimedRun], tmp_path: Path) -> None:
-    run = runs[60]
-    last = max((tmp_path / "60" / "in" / "a").iterdir())
-    kept = last.read_text("utf-8")
-    last.unlink()
+def run(spark: SparkSession, tmp_path: Path) -> Iterator[TimedRun]:
+    run = TimedRun(spark, tmp_path, SCRIPT)
+    run.clock(CLOCK)
+    run.put("a", ["x,2024-01-01 00:00:05.000", "x,2024-01-01 00:02:10.000"])
+    run.put("b", ["x,2024-01-01 00:00:07.000"])
     run.start()
-    run.settle()
-    before = told(run, "'delays' = '2 s'")[2]
+    yield run
     run.stop()
-    assert told(run, "'delays' = '2 s'")[2] == before, "what its keeper wrote last"
-    last.write_text(kept, "utf-8")
-    run.start()
+
+
+@pytest.mark.slow
+def test_what_is_seen_while_it_runs_elsewhere_and_afterwards(
+    run: TimedRun, spark: SparkSession, tmp_path: Path
+) -> None:
     run.settle()
-    after = told(run, "'delays' = '2 s'")[2]
-    assert (before["rows"], after["rows"]) == ((FILES - 1) * ROWS, FILES * ROWS)
-    assert after["late at least"] > before["late at least"]
+    waiting = [
+        ("counting", "a", None, at("00:02:10"), at("00:02:00"), None, False, False, 2),
+        ("counting", "b", None, at("00:00:07"), datetime.fromisoformat("2023-12-31 23:59:57"), None, False, True, 1),
+    ]
+    shown = run.session.sql("SHOW WATERMARKS")
+    assert shown.rows == waiting
+    assert shown.columns[:3] == ("query name", "input", "split")
+    assert [(row["input"], row["holds"]) for row in run.query.progress["inputs"]] == [("a", False), ("b", True)]
+    ((text,),) = run.session.sql("EXPLAIN WHY counting").rows
+    assert f"```text\n{text}\n```" in PAGE.read_text("utf-8")
+
+    run.clock(CLOCK + 60)
+    run.settle()
+    idle = ("counting", "b", None, at("00:00:07"), at("00:02:00"), at("00:02:15"), False, False, 1)
+    elsewhere = sqlext.connect(spark, catalog=tmp_path / "catalog")
+    assert elsewhere.sql("SHOW WATERMARKS FOR QUERY counting LIKE 'c%'").rows[1] == idle
+    assert "in another process" in elsewhere.sql("EXPLAIN WHY 'counting'").rows[0][0]
+    unnested = """SELECT query_name, i.input_name, i.largest_event_time, i.is_held, i.holds_back, i.rows_in
+        FROM information_schema.queries CROSS JOIN UNNEST(inputs) AS
+        i (input_name, s, largest_event_time, watermark, idle_since, is_held, holds_back, rows_in)"""
+    inputs = [("counting", "a", at("00:02:10"), False, True, 2), ("counting", "b", at("00:00:07"), False, False, 1)]
+    assert sorted(elsewhere.sql(unnested).rows) == inputs
+
+    with serve(run.session, 0) as metrics, urlopen(f"http://127.0.0.1:{metrics.port}/metrics") as answer:
+        scraped = answer.read().decode()
+    assert 'sqlext_input_idle{input="b",query="counting",split=""} 1.0' in scraped
+    assert 'sqlext_query_rows_written_total{query="counting"} 1.0' in scraped
+
+    run.stop()
+    (part,) = elsewhere.watermarks.page("counting").parts
+    states = list(dict.fromkeys(sample.inputs["b"][1] for sample in part.samples))
+    assert states == ["active", "idle"]
+    assert [(s.rows_in, s.rows_out) for s in part.samples][-1] == (3, 1)
+    assert elsewhere.sql("SHOW WATERMARKS").rows == []
+    assert sorted(elsewhere.sql(unnested).rows) == inputs
+    assert "is stopped" in elsewhere.sql("EXPLAIN WHY counting").rows[0][0]
+    with pytest.raises(SqlExtError) as caught:
+        elsewhere.sql("EXPLAIN WHY countin")
+    assert (caught.value.code, caught.value.column) == ("CAT-002", 13)
+    assert caught.value.hint == "did you mean `counting`?"
+
+
+@pytest.mark.slow
+def test_what_comes_after_a_quiet_time_is_seen(spark: SparkSession, tmp_path: Path) -> None:
+    run = TimedRun(spark, tmp_path, SCRIPT)
+    run.clock(CLOCK)
+    for name in "ab":
+        run.put(name, [])
+    # As after ten quiet seconds: Spark reports a trigger that found nothing, under the number of the next micro-batch.
+    run.start({"spark.sql.streaming.noDataProgressEventInterval": "0"})
+    try:
+        for minute in (1, 2):
+            run.put("a", [f"x,2024-01-01 00:0{minute}:10.000"])
+            run.settle()
+            (_, _, _, largest, *_, rows), _ = run.session.sql("SHOW WATERMARKS").rows
+            assert (largest, rows) == (at(f"00:0{minute}:10"), minute)
+    finally:
+        run.stop()
+        spark.conf.unset("spark.sql.streaming.noDataProgressEventInterval")
