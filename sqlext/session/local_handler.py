@@ -136,6 +136,8 @@ class LocalHandler:
         for insert in inserts:
             require_plain(insert, env)
         job = in_process(lambda: drafting.job(inserts, local=True))
+        if not job.streaming:
+            raise NotLocalError("an INSERT that reads its tables once, and keeps no place")
         for draft in job.drafts:
             begun = drafting.begun(draft.name, InputEnd.FINISH)
             script = in_process(partial(compiled_script, draft.script, env.zone))

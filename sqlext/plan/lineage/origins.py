@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
-from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, Paren
+from sqlext.dialect.ast.expressions import Expr, Literal
 from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import JoinSide, StreamJoin
+from sqlext.plan.lineage.sets import common_keys
+from sqlext.plan.lineage.static_joins import KnownColumn, found_column, of_keys, of_projection, sides_of
 from sqlext.plan.lineage.tests import Equal, IsTrue, Near, Reaching, Test, Within
 from sqlext.plan.matching import Match
 from sqlext.plan.nodes import (
     Aliased,
     AssignWindows,
+    ComputeGap,
     ComputeTime,
     Join,
     Output,
@@ -35,7 +38,7 @@ from sqlext.plan.nodes import (
     WindowKind,
 )
 from sqlext.plan.normal_form import expression_form
-from sqlext.plan.over import Framed, Over, WindowedOver
+from sqlext.plan.over import Framed, Over, RunningOver, WindowedOver
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
@@ -43,12 +46,12 @@ from sqlext.plan.stateful import Stateful
 Facts = Mapping[tuple[str, str | None], Any]
 """What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window.
 
-Of a window below others also by ``range``: the window (``Within``) in which its time lies.
+Of a rowtime, or a window, below other windows also by ``range``: the window (``Within``) in which its time lies.
 """
 
-_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, RestoreTime, Scan)
+_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, ComputeGap, RestoreTime, Scan)
 #: What hands on rows of its input as they are.
-_CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime)
+_CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime, ComputeGap)
 #: Of a column that is added for the event time of windows.
 _TIME = "__lineage_time"
 #: Of a window: that its time lies in a window of windows, which is the value (``Within``).
@@ -92,7 +95,11 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
     elif isinstance(plan, Aggregate):
         yield from _below_grouping(plan, facts)
     elif isinstance(plan, Project):
-        if not _contradicts(plan, facts):
+        if _contradicts(plan, facts):
+            return
+        if isinstance(plan.input, Join):
+            yield from _below_static_join(plan.input, of_projection(plan, facts))
+        else:
             yield from origins(plan.input, _below_projection(plan, facts))
     elif isinstance(plan, SetQuery) and plan.op.upper().startswith("UNION"):
         for branch in plan.branches:
@@ -102,10 +109,8 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
             yield from _below_join(plan, number, side, facts)
     elif isinstance(plan, AssignWindows):
         yield from origins(plan.input, _below_windows(plan, facts))
-    elif isinstance(plan, (Over, WindowedOver, Match)):
+    elif isinstance(plan, (Over, RunningOver, WindowedOver, Match)) or _is_numbered(plan, facts):
         yield from _below_partition(plan, facts)
-    elif isinstance(plan, Join):
-        raise UntracedError("a join with a static table")
     elif isinstance(plan, _CHOOSING):
         yield from origins(plan.inputs[0], facts)
     else:
@@ -138,30 +143,55 @@ def _contradicts(node: Selecting, facts: Facts) -> bool:
 
 def _below_union(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
     pairs = zip(node.columns, branch.columns, strict=True)
-    keys = ((above.physical, above.window_bound, below) for above, below in pairs)
-    return {(b.physical, b.window_bound): facts[name, bound] for name, bound, b in keys if (name, bound) in facts}
+    keys = [(above.physical, above.window_bound, below) for above, below in pairs]
+    ranges: Facts = {(b.physical, _RANGE): facts[name, _RANGE] for name, _, b in keys if (name, _RANGE) in facts}
+    known = {(b.physical, b.window_bound): facts[name, bound] for name, bound, b in keys if (name, bound) in facts}
+    return {**known, **ranges}
 
 
 def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
-    if any(isinstance(item, GroupingSets) for item in node.by.items):
-        raise UntracedError("GROUPING SETS, ROLLUP or CUBE")
     if _contradicts(node, facts):
         return
-    forms = [expression_form(e, node.scope) for e in node.by.expressions]
-    keys: list[tuple[Expr, Any]] = [
-        (o.expr, facts[o.physical, None])
-        for o in node.outputs
-        if o.expr is not None and (o.physical, None) in facts and expression_form(o.expr, node.scope) in forms
-    ]
+    found_keys = _keys_of(node, facts)
+    if found_keys is None:
+        return
+    keys, forms, one_set = found_keys
     window: Facts = {(node.by.window or "", bound): value for (_, bound), value in facts.items() if bound is not None}
-    exact = len({repr(expression_form(e, node.scope)) for e, _ in keys}) == len({repr(f) for f in forms})
+    exact = one_set and len({_form(e, node.scope) for e, _ in keys}) == len(forms)
     exact = exact and (node.by.window is None or bool(window))
     if _is_chain(node.input):
         where = () if node.where is None else (node.where,)
         found: Iterable[Origin] = (_origin(node.input, keys, where, node.scope, window),)
+    elif isinstance(node.input, Join):
+        found = _below_static_join(node.input, of_keys(keys, node.scope))
     else:
         found = origins(node.input, {**_facts_of_keys(keys, node.scope), **window})
     yield from (replace(origin, exact=origin.exact and exact) for origin in found)
+
+
+def _keys_of(node: Aggregate, facts: Facts) -> tuple[list[tuple[Expr, Any]], set[str], bool] | None:
+    """Return the keys of a row with their values, the forms of all its keys, and whether they are told for sure.
+
+    Of GROUPING SETS these are the keys of all sets of which it may be: it has NULL for the others. None: it is of none.
+    """
+    known = {_form(o.expr, node.scope): o for o in node.outputs if o.expr is not None and (o.physical, None) in facts}
+    values = {form: facts[o.physical, None] for form, o in known.items()}
+    forms, sure = {_form(e, node.scope) for e in node.by.expressions}, True
+    if any(isinstance(item, GroupingSets) for item in node.by.items):
+
+        def may_be(keys: Sequence[Expr]) -> bool:
+            own = {_form(key, node.scope) for key in keys}
+            return not any(form in values and values[form].is_valid for form in forms - own)
+
+        found = common_keys(node.by.items, lambda key: _form(key, node.scope), may_be)
+        if found is None:
+            return None
+        forms, sure = {_form(e, node.scope) for e in found[0]}, found[1]
+    return [(o.expr, values[form]) for form, o in known.items() if form in forms and o.expr is not None], forms, sure
+
+
+def _form(expr: Expr, scope: Scope) -> str:
+    return repr(expression_form(expr, scope))
 
 
 def _facts_of_keys(keys: Sequence[tuple[Expr, Any]], scope: Scope) -> Facts:
@@ -174,6 +204,11 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
     """Yield the rows of a side that have the values of a result row: in its columns, and in what must be equal."""
     below, other = _below_side(side, facts), node.right if side is node.left else node.left
     known = _below_side(other, facts)
+    pads = node.join.pads_right, node.join.pads_left
+    if pads[number]:  # NULL may say that the row met nothing
+        below = {key: v for key, v in below.items() if not hasattr(v, "is_valid") or v.is_valid}
+    if pads[1 - number]:
+        known = {key: v for key, v in known.items() if not hasattr(v, "is_valid") or v.is_valid}
     keys: list[tuple[Expr, Any]] = []
     for pair in node.equal:
         own, of_other = (pair.left, pair.right) if number == 0 else (pair.right, pair.left)
@@ -190,18 +225,29 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
     yield from origins(plan, {**_facts_of_keys(keys, side.scope), **below})
 
 
+def _below_static_join(node: Join, known: Sequence[KnownColumn]) -> Iterator[Origin]:
+    for side in sides_of(node, known):
+        yield from (replace(o, exact=o.exact and side.told) for o in origins(side.plan, side.facts))
+
+
 def _below_windows(node: AssignWindows, facts: Facts) -> Facts:
     """Return what is known below windows of windows: those below have their time in the window above."""
     bounds = {bound: v for (name, bound), v in facts.items() if name == node.physical and bound}
     others = {key: v for key, v in facts.items() if key[0] != node.physical}
     if not bounds:
         return others
-    if node.time.window_bound is None or _RANGE in bounds:
-        raise UntracedError("windows over what another operator gives")
+    if _RANGE in bounds:
+        raise UntracedError("windows of windows of windows")
     return {**others, (node.time.physical, _RANGE): Within(0, node.spec, bounds)}
 
 
-def _below_partition(node: Over | WindowedOver | Match, facts: Facts) -> Iterator[Origin]:
+def _is_numbered(node: PlanNode, facts: Facts) -> TypeGuard[Rank]:
+    """Whether a row has a number of which the rows before it are a part."""
+    number = facts.get((node.number, None)) if isinstance(node, Rank) and node.numbered else None
+    return number is not None and number.is_valid and number.as_py() != 1
+
+
+def _below_partition(node: Over | RunningOver | WindowedOver | Match | Rank, facts: Facts) -> Iterator[Origin]:
     """Yield the rows of a partition: each result looks at several of them."""
     (rows,) = node.sources
     window: Facts = {}
@@ -214,9 +260,10 @@ def _below_partition(node: Over | WindowedOver | Match, facts: Facts) -> Iterato
     else:
         found = ((e, _value(e, node.scope, facts)) for e in node.partition)
         keys = [(e, v) for e, v in found if v is not None]
-        partition, exact = {}, len(keys) == len(node.partition)
-    if isinstance(node, WindowedOver):
-        window = {key: v for key, v in facts.items() if key[0] == node.window.physical and key[1]}
+        partition, exact = {}, len(keys) == len(node.partition) and not isinstance(node, (RunningOver, Rank))
+    if isinstance(node, (WindowedOver, Rank)) and node.window is not None:
+        of = node.window.physical
+        window = {key: v for key, v in facts.items() if key[0] == of and key[1]}
         exact = exact and bool(window)
     if not _is_chain(rows):
         yield from (
@@ -272,10 +319,8 @@ def _below_side(side: JoinSide, facts: Facts) -> Facts:
 
 def _column(expr: Expr, scope: Scope) -> PlanColumn | None:
     """Return the column that an expression is, if it is one."""
-    while isinstance(expr, Paren):
-        expr = expr.operand
-    found = scope.find(expr) if isinstance(expr, ColumnRef) else None
-    return found.column if found is not None and not found.path else None
+    found = found_column(expr, scope)
+    return found.column if found is not None else None
 
 
 def _value(expr: Expr, scope: Scope, facts: Facts) -> Any:
@@ -295,6 +340,10 @@ def _origin(
     for column in _each(below.columns):
         if (column.physical, None) in facts:
             tests.append(Equal(len(outputs), facts[column.physical, None]))
+            outputs.append(Output(f"c{len(outputs)}", handed_on=column))
+        window = facts.get((column.physical, _RANGE))
+        if window is not None and column.window_bound is None and column.time is not None:
+            tests.append(replace(window, column=len(outputs)))
             outputs.append(Output(f"c{len(outputs)}", handed_on=column))
     bounds = {bound: v for (name, bound), v in facts.items() if bound and assigned and name == assigned.physical}
     above = bounds.pop(_RANGE, None)

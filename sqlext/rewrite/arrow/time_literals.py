@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 
@@ -28,11 +29,14 @@ def time_literal(text: str, of: pa.DataType, zone: str) -> Literal | None:
     if found is None:
         return None
     day, clock, fraction, utc = found.groups()
-    if (of == INSTANT and not utc and zone != "UTC") or (of != INSTANT and utc) or (of == _DATE and clock):
+    if (of != INSTANT and utc) or (of == _DATE and clock):
         return None
     try:
         time = datetime.strptime(f"{day} {clock or '00:00:00'}Z", "%Y-%m-%d %H:%M:%S%z")
-    except ValueError:  # no such day
+        if of == INSTANT and not utc and zone != "UTC":
+            # Of a clock that is put back the first of two instants; one that is left out is put on, as Java does.
+            time = time.replace(tzinfo=ZoneInfo(zone)).astimezone(timezone.utc)
+    except (ValueError, ZoneInfoNotFoundError):  # no such day, or a zone that only Java knows
         return None
     time += timedelta(microseconds=int((fraction or "").ljust(6, "0")))
     micros = (time - _EPOCH) // timedelta(microseconds=1)

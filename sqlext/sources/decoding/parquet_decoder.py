@@ -161,8 +161,10 @@ def fits(own: pa.DataType, wanted: pa.DataType) -> bool:
     """Return whether a column of a file is read as another type without loss."""
     if own == wanted or (own, wanted) in _WIDENINGS:
         return True
-    if pa.types.is_large_string(own):
+    if pa.types.is_large_string(own) or pa.types.is_string_view(own):
         return bool(pa.types.is_string(wanted))
+    if pa.types.is_large_binary(own) or pa.types.is_binary_view(own):
+        return bool(pa.types.is_binary(wanted))
     if pa.types.is_decimal(wanted):
         return _fits_decimal(own, wanted)
     # An instant takes both kinds of times: a wall clock is the instant that it is in UTC.

@@ -160,7 +160,7 @@ def test_what_is_not_there_is_said(session: Session) -> None:
     ],
 )
 def test_refusals_have_a_place(session: Session, tmp_path: Path, statement: str, code: str, words: str) -> None:
-    insert = "INSERT INTO plain SELECT k, COUNT(*) FROM orders GROUP BY GROUPING SETS ((k), ())"
+    insert = "INSERT INTO plain SELECT k, n FROM orders INTERSECT SELECT item, fee FROM fees"
     record = QueryRecord("q", insert, (), "default_catalog.default_database.plain", "", "", "finished")
     session.catalog.apply(ddl.record_query(record), "START QUERY q")
     (tmp_path / "plain").mkdir()
@@ -352,8 +352,8 @@ def test_what_is_not_exact_is_said(session: Session) -> None:
         ("INSERT INTO plain SELECT k, n FROM orders WHERE k = '******'", "secrets, which are not kept"),
         ("INSERT INTO plain SELECT k, n FROM gone", "it cannot be read any more: NAME-002"),
         (
-            "INSERT INTO plain SELECT k, COUNT(*) FROM orders GROUP BY GROUPING SETS ((k), ())",
-            "GROUPING SETS, ROLLUP or CUBE",
+            "INSERT INTO plain SELECT k, n FROM orders INTERSECT SELECT item, fee FROM fees",
+            "through which rows are not traced",
         ),
     ],
 )
@@ -367,3 +367,118 @@ def test_queries_that_cannot_be_explained(session: Session, tmp_path: Path, inse
         session.sql("EXPLAIN ROW FROM plain")
     assert refused.value.code == "DDL-043"
     assert reason in refused.value.message
+
+
+def test_the_keys_of_grouping_sets(session: Session) -> None:
+    window = WINDOWS["tumble"].format("some_orders")
+    session.run(f"""INSERT INTO counts SELECT big_k, window_start, window_end, COUNT(*), SUM(n) FROM TABLE({window})
+        GROUP BY window_start, window_end, GROUPING SETS ((big_k), ())""")
+    found = list(explained(session, "EXPLAIN ROW FROM counts WHERE k = 'A'"))
+    assert found
+    for result, rows in found:
+        assert (result["n"], result["total"]) == (len(rows), sum(row["n"] for row in rows))
+    # NULL is a key too: such a row may be of either set, so the rows of both are named.
+    asked = session.sql("EXPLAIN ROW FROM counts WHERE k IS NULL")
+    assert any("More rows than those of the result" in text for text in asked.notices)
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts WHERE k IS NULL"):
+        assert len(rows) >= result["n"]
+
+
+@pytest.mark.parametrize("kind", ["ROLLUP", "CUBE"])
+def test_a_row_is_of_the_sets_whose_other_keys_are_null(session: Session, tmp_path: Path, kind: str) -> None:
+    insert = f"INSERT INTO joined SELECT k, n FROM orders WHERE k IS NOT NULL GROUP BY {kind} (k, n)"
+    _written(session, tmp_path, "joined", insert, ['{"k": "a", "fee": 7}', '{"k": "a", "fee": null}', '{"fee": 7}'])
+    both, by_k, by_n = (rows for _, rows in explained(session, "EXPLAIN ROW FROM joined"))
+    assert {(row["k"], row["n"]) for row in both} == {("a", 7)}
+    assert {row["k"] for row in by_k} == {"a"}
+    assert len({row["n"] for row in by_k}) > 1
+    # Of ROLLUP no set has the second key alone: no row of the input makes such a row.
+    assert {row["n"] for row in by_n} == (set() if kind == "ROLLUP" else {7})
+
+
+STATIC = "fees /*+ OPTIONS('scan.mode' = 'snapshot') */ f"
+
+
+def _written(session: Session, folder: Path, table: str, insert: str, rows: list[str]) -> None:
+    """Let a table have rows, which a query has written that only Spark runs."""
+    session.run("SET 'sqlext.sink.updates' = 'final-state'")
+    record = QueryRecord("q", insert, (), f"default_catalog.default_database.{table}", "", "", "finished")
+    session.catalog.apply(ddl.record_query(record), "START QUERY q")
+    (folder / table).mkdir()
+    (folder / table / "1.json").write_text("".join(f"{row}\n" for row in rows))
+
+
+@pytest.mark.parametrize("on", ["ON o.k = f.item", "ON f.item = o.k AND f.fee > 0"])
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN"])
+def test_both_sides_of_a_join_with_a_static_table(session: Session, tmp_path: Path, join: str, on: str) -> None:
+    insert = f"INSERT INTO joined SELECT o.k, f.fee FROM orders o {join} {STATIC} {on}"
+    _written(session, tmp_path, "joined", insert, ['{"k": "a", "fee": 4}'])
+    ((_, rows),) = explained(session, "EXPLAIN ROW FROM joined")
+    assert {row["k"] for row in rows if row["table"] == "orders"} == {"a"}
+    assert {(row["item"], row["fee"]) for row in rows if row["table"] == "fees"} == {("a", 4)}
+
+
+def test_a_row_that_met_nothing_names_what_it_might_have_met(session: Session, tmp_path: Path) -> None:
+    insert = f"INSERT INTO joined SELECT o.k, f.fee FROM orders o LEFT JOIN {STATIC} ON o.k = f.item AND f.fee > 99"
+    _written(session, tmp_path, "joined", insert, ['{"k": "a", "fee": null}'])
+    ((_, rows),) = explained(session, "EXPLAIN ROW FROM joined")
+    assert {row["k"] for row in rows if row["table"] == "orders"} == {"a"}
+    assert {row["item"] for row in rows if row["table"] == "fees"} == {"a"}
+
+
+def test_a_grouping_over_a_join_with_a_static_table(session: Session, tmp_path: Path) -> None:
+    insert = f"INSERT INTO plain SELECT f.item, COUNT(*) FROM orders o JOIN {STATIC} ON o.k = f.item GROUP BY f.item"
+    _written(session, tmp_path, "plain", insert, ['{"k": "b", "n": 40}'])
+    ((_, rows),) = explained(session, "EXPLAIN ROW FROM plain")
+    assert {(row["table"], row.get("k"), row.get("item")) for row in rows} == {
+        ("orders", "b", None),
+        ("fees", None, "b"),
+    }
+
+
+def test_a_join_of_three_with_a_column_of_one_name(session: Session, tmp_path: Path) -> None:
+    insert = f"""INSERT INTO joined SELECT g.item, f.fee FROM orders o JOIN {STATIC} ON o.k = f.item
+        JOIN fees /*+ OPTIONS('scan.mode' = 'snapshot') */ g ON o.k = g.item"""
+    _written(session, tmp_path, "joined", insert, ['{"k": "b", "fee": 3}'])
+    ((_, rows),) = explained(session, "EXPLAIN ROW FROM joined")
+    assert {row["k"] for row in rows if row["table"] == "orders"} == {"b"}
+    assert {row["item"] for row in rows if row["table"] == "fees"} == {"b"}
+
+
+def test_a_number_names_the_rows_of_its_partition(session: Session, tmp_path: Path) -> None:
+    ranked = "SELECT k, n, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n DESC) AS nr FROM orders"
+    insert = f"INSERT INTO plain SELECT k, nr FROM ({ranked}) WHERE nr <= 3"
+    _written(session, tmp_path, "plain", insert, ['{"k": "b", "n": 2}'])
+    ((_, rows),) = explained(session, "EXPLAIN ROW FROM plain")
+    assert {row["k"] for row in rows} == {"b"}
+    assert len(rows) == sum('"k": "b"' in line for path in (tmp_path / "orders").iterdir() for line in path.open())
+
+
+def test_windows_over_a_join_of_streams(session: Session) -> None:
+    below = "SELECT o.k, o.n, o.ts FROM orders o JOIN fees f ON o.k = f.item AND o.ts = f.ts"
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), SUM(n) FROM
+        TABLE(TUMBLE(({below}), DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end""")
+    found = list(explained(session, "EXPLAIN ROW FROM counts"))
+    assert found
+    for result, rows in found:
+        start, end = (datetime.fromisoformat(result[c]) for c in ("w", "e"))
+        orders = [row for row in rows if row["table"] == "orders"]
+        assert {row["k"] for row in orders} == {result["k"]}
+        assert all(start <= _at(row) < end for row in orders)
+        fees = {(row["item"], row["ts"]) for row in rows if row["table"] == "fees"}
+        assert sum((row["k"], row["ts"]) in fees for row in orders) <= result["n"]
+
+
+def test_windows_over_over_name_the_rows_of_the_partition(session: Session) -> None:
+    below = "SELECT k, ts, SUM(n) OVER (PARTITION BY k ORDER BY ts) AS s FROM orders"
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), CAST(MAX(s) AS BIGINT) FROM
+        TABLE(TUMBLE(({below}), DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end""")
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts"):
+        assert {row["k"] for row in rows} == {result["k"]}
+        assert len(rows) >= result["n"]
+
+
+def test_an_insert_in_batch_mode_is_left_to_spark(session: Session) -> None:
+    with pytest.raises(SqlExtError, match="reads its tables once") as refused:
+        session.run("SET 'execution.runtime-mode' = 'batch'; INSERT INTO plain SELECT k, n FROM orders")
+    assert refused.value.code == "OPT-036"

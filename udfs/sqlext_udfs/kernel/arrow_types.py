@@ -32,9 +32,9 @@ def _plain_field(field: pa.Field) -> pa.Field:
 def _plain_type(of: pa.DataType) -> pa.DataType:
     if pa.types.is_timestamp(of) and of.tz is not None:
         return pa.timestamp(of.unit, "UTC")
-    if pa.types.is_large_string(of):
+    if pa.types.is_large_string(of) or pa.types.is_string_view(of):
         return pa.string()
-    if pa.types.is_large_binary(of):
+    if pa.types.is_large_binary(of) or pa.types.is_binary_view(of):
         return pa.binary()
     if pa.types.is_list(of) or pa.types.is_large_list(of):
         return pa.list_(_plain_field(of.value_field))
