@@ -134,7 +134,10 @@ class RelationBinder:
             raise SqlExtError("DDL-020", f"view `{view.name.plain}` reads itself", span=ref.name_span)
         inner = self.env.inside(view)
         query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
-        node = self.binding.bind_view(query, inner)
+        try:
+            node = self.binding.bind_view(query, inner)
+        except SqlExtError as error:
+            raise _read_at(error, view, ref.name_span) from None
         return rename_columns(node, view.columns) if view.columns else node
 
     def _table_function(self, relation: TableFunction) -> nodes.PlanNode:
@@ -209,6 +212,17 @@ def _is_lateral(relation: Relation, env: Environment) -> bool:
     if isinstance(relation, TableFunction):
         return env.functions.find("table", relation.name) is not None
     return isinstance(relation, Unnest) or (isinstance(relation, SubqueryRef) and relation.lateral)
+
+
+def _read_at(error: SqlExtError, view: View, used: Span) -> SqlExtError:
+    """Return an error in a view's text, which says where the view is read: the text is in another statement."""
+    if error.span is None or error.span.source is used.source:
+        return error
+    place = used.position
+    where = f"view `{view.name.name}` is read at {place.file}:{place.line}:{place.column}"
+    return SqlExtError(
+        error.code, error.message, span=error.span, hint=f"{error.hint}; {where}" if error.hint else where
+    )
 
 
 def require_spark_table(ref: TableRef, env: Environment) -> tuple[tuple[str, LogicalType | None], ...]:
