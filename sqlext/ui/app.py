@@ -39,6 +39,7 @@ def page_app(monitor: Monitor, token: str, hosts: Sequence[str], is_ending: Call
         Route("/api/queries", answers.queries),
         Route("/api/query", answers.query),
         Route("/api/history", answers.history),
+        Route("/api/lateness", answers.lateness),
         Route("/api/rows", answers.rows),
         Route("/api/events", answers.events),
         Route("/api/stop", answers.stop, methods=["POST"]),
@@ -66,6 +67,11 @@ class _Answers:
         """Say how a query went."""
         since = _number(request, "since", 0)
         return JSONResponse(asdict(await run_in_threadpool(self._monitor.history, _named(request), since)))
+
+    async def lateness(self, request: Request) -> Response:
+        """Say how late the rows of each input of a query were."""
+        found = await run_in_threadpool(self._monitor.lateness, _named(request))
+        return JSONResponse({"inputs": [asdict(one) for one in found]})
 
     async def rows(self, request: Request) -> Response:
         """Give the last rows that a query has written."""

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.jobs.query_files import PROGRESS
+from sqlext.jobs.query_files import PROGRESS, TIME
 from sqlext.jobs.recording import ask_to_stop
+from sqlext.jobs.timekeeping import read_state
 from sqlext.policy import OPEN, Policy
+from sqlext.session.introspection.seen import lateness_of
 from sqlext.session.materialized import own_place
 from sqlext.session.monitor.graph import edges_of, nodes_of
 from sqlext.session.monitor.last_rows import last_rows
 from sqlext.session.monitor.series import lag, rate, series
 from sqlext.session.monitor.sources import Observed, Sources
-from sqlext.session.monitor.views import FailureView, InputView, LastRows, QueryCard, QueryView, Series
+from sqlext.session.monitor.views import FailureView, InputView, LastRows, LatenessView, QueryCard, QueryView, Series
 from sqlext.session.monitor.windows import windows_of
+from sqlext.watermarks.advice.seen import SeenLateness
 from sqlext.watermarks.fit import misfit
 from sqlext.watermarks.history import Sample
+from sqlext.watermarks.texts import duration
 from sqlext.watermarks.why import Asked, why
 from sqlext_catalog.model import Table
 
@@ -57,7 +61,7 @@ class Monitor:
     def queries(self) -> list[QueryCard]:
         """Return all queries in short: running ones first, then by name."""
         now = self._clock()
-        cards = [_card(found, now) for found in self._observed()]
+        cards = [self._card(found, now) for found in self._observed()]
         return sorted(cards, key=lambda card: (card.state != "running", card.name))
 
     def query(self, name: str) -> QueryView:
@@ -73,7 +77,7 @@ class Monitor:
         zone = self._state.settings.zone
         runs = found.state == "running"
         return QueryView(
-            _card(found, now),
+            self._card(found, now),
             report.inputs[0].zone if report is not None and report.inputs else "UTC",
             why(asked, zone),
             nodes_of(steps, _last(found)),
@@ -94,6 +98,14 @@ class Monitor:
         """
         found = self._found(name)
         return series(found.samples, since, self._clock() if found.state == "running" else None)
+
+    def lateness(self, name: str) -> list[LatenessView]:
+        """Return how late the rows of each input of a query were, as its time keeper has counted them.
+
+        Raises:
+            SqlExtError: CAT-002 for a query that nobody knows.
+        """
+        return [_lateness(seen) for seen in self._seen(self._found(name)) if seen.whole.rows]
 
     def rows(self, name: str, most: int = 20) -> LastRows:
         """Return the last rows of the table that a query writes, the newest last.
@@ -129,6 +141,18 @@ class Monitor:
         is_own = table is not None and table.option("path") == own_place(self._state.folder, table.name)
         return OPEN if is_own else self._state.policy
 
+    def _card(self, found: Observed, now: int) -> QueryCard:
+        late = misfit(found.samples, now) if found.state == "running" else None
+        warnings = ["; ".join([str(late), *_better(self._seen(found))])] if late is not None else []
+        return _card(found, now, warnings)
+
+    def _seen(self, found: Observed) -> Iterator[SeenLateness]:
+        own = next((q for q in self._running() if found.name in q.parts), None)
+        if own is not None:
+            keeping = own.timekeeping.get(found.name)
+            return lateness_of(found.name, keeping.written if keeping is not None else None)
+        return lateness_of(found.name, read_state(found.place.below(TIME)) if found.place is not None else None)
+
     def _observed(self) -> list[Observed]:
         with self._looking:
             return list(self._sources.observed(self._running()))
@@ -141,15 +165,28 @@ class Monitor:
         return known[name]
 
 
+def _better(seen: Iterable[SeenLateness]) -> Iterator[str]:
+    """Yield which delay would have been enough for each input of which that is known."""
+    for one in seen:
+        enough = one.enough
+        if one.whole.rows and enough > one.declared:
+            share = 100 * one.whole.late(enough)[1] / one.whole.rows
+            yield f"with {duration(enough)} at most {share:.2g}% of all rows of `{one.input}` would have been late"
+
+
+def _lateness(seen: SeenLateness) -> LatenessView:
+    delay, least, most = zip(*seen.curve(), strict=True)
+    return LatenessView(seen.input, seen.declared, seen.whole.rows, delay, least, most, seen.summary())
+
+
 def _last(found: Observed) -> Sample | None:
     return found.samples[-1] if found.samples else None
 
 
-def _card(found: Observed, now: int) -> QueryCard:
+def _card(found: Observed, now: int, warnings: Sequence[str]) -> QueryCard:
     last, record, runs = _last(found), found.record, found.state == "running"
     bounded = found.outline is not None and found.outline.bounded
     said = last or _NOTHING
-    late = misfit(found.samples, now)
     watermark = said.watermark if last is not None or record is None else record.watermark
     return QueryCard(
         name=found.name,
@@ -178,5 +215,5 @@ def _card(found: Observed, now: int) -> QueryCard:
         state_bytes=said.state_bytes,
         idle=[name for name, (_, activity) in said.inputs.items() if activity == "idle" and runs],
         held=[name for name, (_, activity) in said.inputs.items() if activity == "held" and runs],
-        warnings=[str(late)] if runs and late is not None else [],
+        warnings=warnings,
     )

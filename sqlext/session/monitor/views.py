@@ -176,6 +176,26 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class LatenessView:
+    """How late the rows of an input were: a share of them at each delay (ms) of ``delay``.
+
+    Attributes:
+        declared: the delay that its watermark has.
+        rows: how many were counted.
+        at_least: the share that is surely late with the delay; ``at_most`` that which may be.
+        text: the same in a sentence.
+    """
+
+    input: str
+    declared: int
+    rows: int
+    delay: Sequence[int]
+    at_least: Sequence[float]
+    at_most: Sequence[float]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class LastRows:
     """The last rows of a table that a query writes; ``why`` says why there are none."""
 

@@ -49,6 +49,11 @@ class SeenLateness:
         """How late all rows were."""
         return self.sketches.of.get(ALL, Sketch())
 
+    @property
+    def enough(self) -> int:
+        """The least delay (ms) with which at most one row in 1,000 is late."""
+        return self.whole.sufficient(0.001)
+
     def looked_at(self, asked: Sequence[int] = ()) -> list[int]:
         """Return the delays (ms) that are looked at: those that are asked for, or chosen ones; and the declared one."""
         chosen = asked or [0, *(self.whole.sufficient(share) for share in _SHARES)]
@@ -92,7 +97,7 @@ class SeenLateness:
             return f"{name} has read no rows of `{self.input}` yet."
         least, most = whole.late(self.declared)
         lost = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-        enough = whole.sufficient(0.001)
+        enough = self.enough
         declared = _shown(self.declared)
         return (
             f"{name} has read {whole.rows:,} rows of `{self.input}`. With the declared delay of {declared} "

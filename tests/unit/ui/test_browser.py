@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -104,7 +105,7 @@ def test_a_first_query_appears_by_itself_and_goes_on(screen: Screen, server: UiS
     before = screen.text(".tiles")
     kept.add(KeptQuery("etl.per_minute"))  # 30 s more
     screen.until(lambda: screen.text(".tiles") != before)
-    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".chart:not(.late) canvas")) == 6)
     screen.until(lambda: len(screen.all(".rows tbody tr")) == 8)
     assert "holds the query back" in screen.text(".why")
     assert "SELECT item, window_start" in screen.text(".statement pre")
@@ -175,7 +176,7 @@ def test_lines_end_where_the_query_did_not_run(screen: Screen, server: UiServer,
     kept.now += 140 * SECOND
     kept.add(KeptQuery("q", span=60 * SECOND))
     screen.open(server.url)
-    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".chart:not(.late) canvas")) == 6)
     for chart in (0, 2):  # a line, and areas
         screen.until(lambda chart=chart: 70 < screen.browser.execute_script(GAP, chart) < 90)
 
@@ -183,7 +184,7 @@ def test_lines_end_where_the_query_did_not_run(screen: Screen, server: UiServer,
 def test_nothing_is_asked_of_others(screen: Screen, server: UiServer, kept: Kept) -> None:
     kept.add(KeptQuery("q"))
     screen.open(server.url)
-    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".chart:not(.late) canvas")) == 6)
     asked = screen.browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
     assert asked
     assert [url for url in asked if not url.startswith(server.url)] == []
@@ -215,7 +216,7 @@ def test_ten_queries_and_the_keyboard(screen: Screen, server: UiServer, kept: Ke
 def test_what_can_be_used_has_a_name(screen: Screen, server: UiServer, kept: Kept) -> None:
     kept.add(KeptQuery("q"))
     screen.open(server.url)
-    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".chart:not(.late) canvas")) == 6)
     for element in screen.all("button, [role=img], [role=group], nav, section"):
         assert element.accessible_name, element.get_attribute("outerHTML")
 
@@ -226,7 +227,7 @@ def test_widths(screen: Screen, server: UiServer, kept: Kept, width: int) -> Non
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     screen.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)  # type: ignore[no-untyped-call]
     screen.open(server.url)
-    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".chart:not(.late) canvas")) == 6)
     assert screen.browser.execute_script("return document.documentElement.scrollWidth") <= width
     screen.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})  # type: ignore[no-untyped-call]
 
@@ -272,7 +273,7 @@ def test_a_day(screen: Screen, server: UiServer, kept: Kept) -> None:
     screen.until(lambda: screen.button("24 h"))
     screen.button("24 h")[0].click()
     screen.until(lambda: screen.button("24 h")[0].get_attribute("aria-pressed") == "true")
-    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".chart:not(.late) canvas")) == 6)
 
 
 def test_a_query_that_is_dropped_and_comes_again(screen: Screen, server: UiServer, kept: Kept) -> None:
@@ -341,3 +342,23 @@ def test_late_rows_are_warned_of(screen: Screen, server: UiServer, kept: Kept) -
     kept.add(KeptQuery("q", late=3))
     screen.open(server.url)
     screen.until(lambda: "ANALYZE WATERMARK FOR orders" in screen.text(".notice.warn"))
+
+
+def test_late_rows_are_drawn_over_the_delay(screen: Screen, server: UiServer, kept: Kept, tmp_path: Path) -> None:
+    kept.add(KeptQuery("q", JOINED, late=3))
+    kept.add(KeptQuery("silent", status="stopped", span=0))
+    screen.open(server.url)
+    curves = "figure.chart.late [role=img]"
+    screen.until(lambda: len(screen.all(f"{curves} canvas")) == 2)
+    (orders, _) = screen.all(curves)
+    said = orders.get_attribute("aria-label") or ""
+    assert said.startswith("Late rows of orders over the delay: with the declared 10 s at most 3%")
+    told = screen.text("section[aria-labelledby=late]")
+    assert "With the declared delay of 10 s" in told
+    # The warning names the same delay as the text below the curve.
+    (enough,) = set(re.findall(r"orders.*?; with (\S+ \w+) it would be at most", told))
+    assert f"with {enough} at most" in screen.text(".notice.warn")
+    inked = "const c = arguments[0].querySelector('canvas'); const d = c.getContext('2d')"
+    inked += ".getImageData(0, 0, c.width, c.height).data; return d.some((v, n) => n % 4 === 3 && v > 0)"
+    assert screen.browser.execute_script(inked, orders)
+    assert screen.complaints() == []

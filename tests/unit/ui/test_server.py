@@ -86,6 +86,8 @@ def test_history_and_rows(server: UiServer) -> None:
     history = ask(server, "/api/history", name="etl.per_minute", since=str(time.time_ns() // 1_000_000 - 60_000)).json
     assert 25 < len(history["at"]) < 40
     assert {len(column) for column in history["parts"].values()} == {len(history["at"])}
+    (late,) = ask(server, "/api/lateness", name="etl.per_minute").json["inputs"]
+    assert (late["input"], late["declared"], len(late["delay"])) == ("orders", 10_000, len(late["at_most"]))
     rows = ask(server, "/api/rows", name="etl.per_minute", most="3").json
     assert (rows["columns"], len(rows["rows"])) == (["item", "minute", "total"], 3)
 

@@ -29,6 +29,9 @@ export interface Series {
   parts: Record<string, Column>; state_rows: Column; state_bytes: Column; late: Column; dropped: Column; bad: Column;
   ran: boolean[];
 }
+export interface Lateness {
+  input: string; declared: number; rows: number; delay: number[]; at_least: number[]; at_most: number[]; text: string;
+}
 export interface LastRows { table: string; columns: string[]; rows: (string | number | boolean | null)[][]; why: string | null }
 
 async function get<T>(path: string, parameters: Record<string, string | number>): Promise<T> {
@@ -39,6 +42,7 @@ async function get<T>(path: string, parameters: Record<string, string | number>)
 }
 
 export const history = (name: string, since: number) => get<Series>("history", { name, since });
+export const lateness = (name: string) => get<{ inputs: Lateness[] }>("lateness", { name });
 export const lastRows = (name: string) => get<LastRows>("rows", { name });
 
 export async function stop(name: string, token: string): Promise<string | null> {

@@ -3,8 +3,9 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import "./app.css";
-import { type Card, type LastRows, type Refusal, type Series, type View, history, lastRows, stop } from "./api";
+import { type Card, type LastRows, type Lateness, type Refusal, type Series, type View, history, lastRows, lateness, stop } from "./api";
 import { Charts } from "./charts";
+import { LateCurve } from "./late";
 import { Plan } from "./plan";
 import { clock, count, moment, short, shortName, size, span, when } from "./texts";
 
@@ -207,6 +208,7 @@ function Detail({ view, theme }: { view: View; theme: string }) {
         </div>
       </div>
       <Past card={card} theme={theme} />
+      <Late card={card} theme={theme} />
       <section aria-labelledby="rows"><h3 id="rows">Last rows of {shortName(card.writes) || "the result"}</h3><Rows rows={rows} /></section>
       <section aria-labelledby="statement"><h3 id="statement">Statement</h3><Statement card={card} /></section>
     </>
@@ -377,6 +379,28 @@ function Past({ card, theme }: { card: Card; theme: string }) {
       {series && series.at.length > 0
         ? <Charts series={series} from={end - span_} to={end} theme={theme} />
         : <p class="quiet">{series ? "Nothing has happened in this time." : refused || "Reading…"}</p>}
+    </section>
+  );
+}
+
+function Late({ card, theme }: { card: Card; theme: string }) {
+  const [inputs, setInputs] = useState<Lateness[]>([]);
+  const step = card.state === "running" ? Math.floor(Date.now() / 5000) : 0;
+  useEffect(() => {
+    let over = false;
+    lateness(card.name).then((found) => { if (!over) setInputs(found.inputs); }, () => { /* what was seen stays */ });
+    return () => { over = true; };
+  }, [card.name, card.state, step]);
+  if (inputs.length === 0) return null;
+  return (
+    <section aria-labelledby="late">
+      <h3 id="late">Late rows over the delay</h3>
+      <div class="charts">{inputs.map((i) => (
+        <div key={i.input}>
+          <LateCurve late={i} theme={theme} />
+          <p class="quiet"><Ticked text={i.text} /></p>
+        </div>
+      ))}</div>
     </section>
   );
 }

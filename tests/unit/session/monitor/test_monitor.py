@@ -39,6 +39,7 @@ def test_a_query_in_short(tmp_path: Path) -> None:
     assert card.state_bytes > 48_000
     (warned,) = card.warnings
     assert "`ANALYZE WATERMARK FOR orders`" in warned
+    assert "with 4 min at most 0.057% of all rows of `orders` would have been late" in warned
 
 
 def test_a_query_without_late_rows_and_one_that_has_ended_warn_of_nothing(tmp_path: Path) -> None:
@@ -168,3 +169,19 @@ def test_rows_that_follow_from_what_is_counted(tmp_path: Path) -> None:
     taken, read = said["filtered"].card.rows_out, said["filtered"].card.rows_in
     assert rows["filtered"] == [("Sink", taken), ("Project", taken), ("Project", taken), ("Scan", read)]
     assert [count is None for _, count in rows["joined"]] == [False, False, False, False, False]
+
+
+def test_how_late_rows_were(tmp_path: Path) -> None:
+    kept = kept_query(tmp_path, KeptQuery("q", JOINED, late=5), NOW)
+    kept.add(KeptQuery("new", span=0, every=MINUTE, status="stopped"))
+    orders, payments = monitor(kept).lateness("q")
+    assert (orders.input, payments.input, orders.declared) == ("orders", "payments", 10_000)
+    shares = dict(zip(orders.delay, zip(orders.at_least, orders.at_most, strict=True), strict=True))
+    least, most = shares[10_000]
+    assert 0.04 < least == most < 0.05
+    assert shares[40_000][0] < shares[40_000][1]
+    assert (orders.at_most[-1], orders.at_least[-1]) == (0, 0)
+    assert "With the declared delay of 10 s" in orders.text
+    with pytest.raises(SqlExtError) as refused:
+        monitor(kept).lateness("other")
+    assert refused.value.code == "CAT-002"
