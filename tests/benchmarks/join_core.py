@@ -1,6 +1,6 @@
 """The join operator's core without Spark: seconds of CPU time on one core, and the bytes of its state.
 
-python tests/benchmarks/join_core.py [--rows 1000000] [--keys 1000000] [--batches 10] [--runs 1]
+python tests/benchmarks/join_core.py [--rows 1000000] [--keys 1000000] [--batches 10] [--runs 1] [--only NAME ...]
 
 ``--rows`` of each side come in ``--batches`` micro-batches, keys at random. ``encode`` and ``decode`` are measured with
 the step, as a bucket does them. A row carries a number and a text. The interval join has a hundredth of the keys, and
@@ -24,6 +24,7 @@ from sqlext_udfs.joins.specification import (
     IntervalBound,
     JoinKind,
     JoinSpecification,
+    NearestBound,
     Unbounded,
     VersionBound,
     WindowBound,
@@ -69,6 +70,10 @@ CASES = {
     "interval LEFT": Case(JoinKind.LEFT, IntervalBound(_END), fewer_keys=100),
     "window FULL": Case(JoinKind.FULL, WindowBound(_END)),
     "temporal LEFT": Case(JoinKind.LEFT, VersionBound(_TIME), fewer_keys=100),
+    "as-of LEFT": Case(JoinKind.LEFT, NearestBound(_TIME, ">="), fewer_keys=100),
+    "as-of LEFT, ahead": Case(JoinKind.LEFT, NearestBound(_TIME, "<=", _SPAN_MS), fewer_keys=100),
+    "as-of, NEAREST": Case(JoinKind.LEFT, NearestBound(_TIME, "NEAREST", _SPAN_MS), fewer_keys=100),
+    "as-of, at once": Case(JoinKind.LEFT, NearestBound(_TIME, ">=", early=True), fewer_keys=100),
 }
 
 
@@ -147,10 +152,13 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=[])
     arguments = parser.parse_args()
     pa.set_cpu_count(1)
     print(f"{'':18}{'seconds':>9}{'rows out':>12}{'state, bytes':>14}")
     for name, case in CASES.items():
+        if arguments.only and not any(o in name for o in arguments.only):
+            continue
         runs = [measure(case, arguments.rows, arguments.keys, arguments.batches) for _ in range(arguments.runs)]
         print(f"{name:18}{min(r[0] for r in runs):>9.2f}{runs[0][1]:>12,}{runs[0][2]:>14,}", flush=True)
 

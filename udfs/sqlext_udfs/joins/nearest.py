@@ -16,7 +16,7 @@ from sqlext_udfs.joins.output import Given, JoinOutput
 from sqlext_udfs.joins.rows import JoinRows, Sides
 from sqlext_udfs.joins.specification import JoinSpecification, Nearest, NearestBound
 from sqlext_udfs.joins.versions import Versions
-from sqlext_udfs.kernel.groups import Bools, Ints
+from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 
 #: Further away than any row. Times (ms) plus this fit into 64 bits.
@@ -56,7 +56,9 @@ class NearestLife(Life):
     def step(self, state: Sides, new: Sides, clock: Clock) -> Lived:
         """Give the left rows that have found what they meet."""
         # What was decided in the batch before, when the bucket may not have been called, does not meet the new rows.
-        state, out = self._decided(state, clock.late_watermark)
+        out: list[pa.Table] = []
+        if bool((state.left.time < time_of(clock.late_watermark)).any()):  # else none is decided
+            state, out = self._decided(state, clock.late_watermark)
         in_time = [rows.time >= time_of(clock.late_watermark) for rows in new]
         late = sum(int(np.count_nonzero(~i)) for i in in_time)
         state, more = self._decided(state.with_(new.filter(*in_time)), clock.watermark)
@@ -66,42 +68,67 @@ class NearestLife(Life):
         """Return when the first left row comes out."""
         if not len(state.left):
             return Wakeup(None)
-        return Wakeup(min(int(self.found(state).until.min()) + 1, Clock.END))
+        return Wakeup(min(int(self.untils(state).min()) + 1, Clock.END))
 
     def _decided(self, state: Sides, watermark: int | None) -> tuple[Sides, list[pa.Table]]:
         """Return the state without left rows that are decided, and what these met."""
         until = time_of(watermark)
         if not state.rows():
             return state, []
-        found = self.found(state)
-        due = found.until < until
-        places = np.flatnonzero(due if self.pads else due & (found.places >= 0))
-        out = self.made(state, [Given(places, found.places[places], state.left.count[places])])
+        left_keys, right_keys = self.keys_of(state)
+        # No row is decided before its own time: what the others have found by now is not asked.
+        asked = np.flatnonzero(state.left.time < until)
+        found = self.found(state.left.time[asked], state.right, left_keys.ids[asked], right_keys)
+        decided = found.until < until
+        places, met = asked[decided], found.places[decided]
+        due = np.zeros(len(state.left), np.bool_)
+        due[places] = True
+        if not self.pads:
+            places, met = places[met >= 0], met[met >= 0]
+        out = self.made(state, [Given(places, met, state.left.count[places])])
         return state.filter(~due, self.needed(found.versions, state, until, state.left.time[~due])), out
 
-    def found(self, state: Sides) -> NearestSoFar:
-        """Return what left rows have found by now."""
-        left, right = state
-        left_keys, right_keys = key_groups([left], [right], self._keys, null_safe=False)
+    def untils(self, state: Sides) -> Ints:
+        """Return of each left row the time (ms) by which no nearer right row can come; see ``NearestSoFar``."""
+        if not self._nearest.looks_ahead:
+            return np.minimum(state.left.time, Clock.END - 1)
+        left_keys, right_keys = self.keys_of(state)
+        return self.found(state.left.time, state.right, left_keys.ids, right_keys).until
+
+    def keys_of(self, state: Sides) -> tuple[Groups, Groups]:
+        """Return the groups of equal keys of both sides."""
+        return key_groups([state.left], [state.right], self._keys, null_safe=False)
+
+    def found(self, times: Ints, right: JoinRows, keys: Ints, right_keys: Groups) -> NearestSoFar:
+        """Return what left rows have found by now.
+
+        Args:
+            times: of the left rows (ms).
+            right: the rows of the other side.
+            keys: the numbers of the left rows' keys.
+            right_keys: the groups of the other side's keys.
+        """
         versions = Versions.of(right.time, right_keys)
-        nothing = np.full(len(left), -1, np.int64)
-        back, ahead = nothing, nothing
+        back = np.full(len(times), -1, np.int64)
         inclusive = self._nearest.at_once
         if self._nearest.looks_back:
-            back = self._near(left, right, versions.at(left_keys.ids, left.time, inclusive=inclusive))
-        if self._nearest.looks_ahead:
-            ahead = self._near(left, right, versions.after(left_keys.ids, left.time, inclusive=inclusive))
-        from_back, from_ahead = _distances(left, right, back), _distances(left, right, ahead)
+            back = self._near(times, right, versions.at(keys, times, inclusive=inclusive))
+        if not self._nearest.looks_ahead:
+            return NearestSoFar(versions, back, np.minimum(times, Clock.END - 1))
+        ahead = self._near(times, right, versions.after(keys, times, inclusive=inclusive))
+        from_back, from_ahead = _distances(times, right, back), _distances(times, right, ahead)
         places = np.where(from_back <= from_ahead, back, ahead)
         # A right row that is further ahead than what is found, or than the tolerance, changes nothing.
-        ahead_of = np.minimum(np.minimum(from_back, from_ahead), self._tolerance) if self._nearest.looks_ahead else 0
+        ahead_of = np.minimum(np.minimum(from_back, from_ahead), self._tolerance)
         # A NULL key meets nothing. Such a row comes out in its own time.
-        waits = np.where(left_keys.ids >= 0, ahead_of, 0)
-        return NearestSoFar(versions, places, np.minimum(left.time + waits, Clock.END - 1))
+        waits = np.where(keys >= 0, ahead_of, 0)
+        return NearestSoFar(versions, places, np.minimum(times + waits, Clock.END - 1))
 
-    def _near(self, left: JoinRows, right: JoinRows, places: Ints) -> Ints:
+    def _near(self, times: Ints, right: JoinRows, places: Ints) -> Ints:
         """Return places of right rows without those that are too far away."""
-        return np.where(_distances(left, right, places) <= self._tolerance, places, -1)
+        if self._tolerance == _FAR:
+            return places
+        return np.where(_distances(times, right, places) <= self._tolerance, places, -1)
 
     def needed(self, versions: Versions, state: Sides, watermark: int, waiting: Ints) -> Bools:
         """Return which right rows may still be met, by left rows that wait (of these times) and by those to come."""
@@ -112,9 +139,9 @@ class NearestLife(Life):
         return versions.needed(state.right, first) & (state.right.time >= first - self._tolerance)
 
 
-def _distances(left: JoinRows, right: JoinRows, places: Ints) -> Ints:
+def _distances(times: Ints, right: JoinRows, places: Ints) -> Ints:
     """Return how far (ms) left rows are from right ones; ``_FAR`` where there is none."""
     distances = np.full(len(places), _FAR, np.int64)
     there = np.flatnonzero(places >= 0)
-    distances[there] = np.abs(left.time[there] - right.time[places[there]])
+    distances[there] = np.abs(times[there] - right.time[places[there]])
     return distances

@@ -16,7 +16,7 @@ from sqlext_udfs.joins.nearest import NearestLife
 from sqlext_udfs.joins.output import Given, JoinOutput, Replaced
 from sqlext_udfs.joins.rows import Sides
 from sqlext_udfs.joins.specification import JoinSpecification, NearestBound
-from sqlext_udfs.kernel.groups import Bools, Ints
+from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 
 
@@ -42,11 +42,15 @@ class UpdatingNearestLife(NearestLife):
         both = state.with_(new)
         if not both.rows():
             return Lived(both, [], late)
-        found = self.found(both)
+        left_keys, right_keys = self.keys_of(both)
+        found = self.found(both.left.time, both.right, left_keys.ids, right_keys)
         shown = both.left.matches > 0
         due = ~shown & (self._early | (found.until < time_of(clock.watermark)))
         # Without new right rows nothing is nearer than before.
-        before = self.found(state).places if len(new.right) and shown.any() else found.places[: len(state.left)]
+        before = found.places[: len(state.left)]
+        if len(new.right) and shown.any():
+            held = Groups(right_keys.ids[: len(state.right)], right_keys.count)
+            before = self.found(state.left.time, state.right, left_keys.ids[: len(state.left)], held).places
         replaced, added = self._changes(before, found.places, shown, due)
         out = self.output.replacing(both.left, both.right, replaced, added)
         given = replace(both.left, matches=(shown | due).astype(np.int64))
@@ -60,7 +64,7 @@ class UpdatingNearestLife(NearestLife):
         if not len(state.left):
             return Wakeup(None)
         # A time far ahead and the lateness fit into 64 bits, as times are ms from 1970 to the year 9999 or END.
-        until = np.minimum(self.found(state).until, Clock.END - 1 - self._lateness)
+        until = np.minimum(self.untils(state), Clock.END - 1 - self._lateness)
         return Wakeup(int((until + np.where(state.left.matches > 0, self._lateness, 0)).min()) + 1)
 
     def _changes(self, before: Ints, after: Ints, shown: Bools, due: Bools) -> tuple[Replaced, Given]:
