@@ -246,8 +246,7 @@ def shape(node: Node, scope: Scope) -> Shape:
         # By its text: its names belong to a scope that is not at hand here.
         return ("query", node.span.text)
     if isinstance(node, ColumnRef):
-        found = scope.find(node)
-        return ("column", found.relation.alias, found.column.physical, found.column.part, found.path)
+        return column_shape(scope.find(node))
     values = [type(node).__name__]
     for f in fields(node):
         value = getattr(node, f.name)
@@ -255,6 +254,11 @@ def shape(node: Node, scope: Scope) -> Shape:
             value = node.function
         values.append(_value(value, scope))
     return tuple(values)
+
+
+def column_shape(found: Found) -> Shape:
+    """Return the ``shape`` of a reference that means a column."""
+    return ("column", found.relation.alias, found.column.physical, found.column.part, found.path)
 
 
 def _value(value: Any, scope: Scope) -> Any:

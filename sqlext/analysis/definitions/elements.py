@@ -77,6 +77,9 @@ def _refuse_computed(column: Column, usable: list[Column], computed: set[str], e
         if isinstance(node, Call) and is_aggregate(node, expressions.mode):
             message = f"`{column.name}` is computed of one row, and {node.name} is of many"
             raise SqlExtError("FUNC-003", message, span=node.span, hint="compute it in a view, with GROUP BY")
+        if isinstance(node, Call) and node.over is not None:
+            message = f"`{column.name}` is computed of one row, and OVER is of many"
+            raise SqlExtError("DDL-006", message, span=node.span, hint="compute it in a view")
         if isinstance(node, ColumnRef) and node.parts[0] in computed and not scope.has(node):
             raise SqlExtError(
                 "NAME-003",

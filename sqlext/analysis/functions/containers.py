@@ -14,7 +14,8 @@ from sqlext.analysis.functions.results import (
     unknown,
 )
 from sqlext.analysis.types import constructors
-from sqlext.analysis.types.coercion import least_restrictive
+from sqlext.analysis.types.coercion import can_implicitly_cast, least_restrictive, mixable
+from sqlext.errors import SqlExtError
 from sqlext.types import BOOLEAN, INT, STRING, Field, LogicalType, array, map_of, row
 
 
@@ -97,6 +98,23 @@ def _contains(call: CallTexts) -> str:
     return f"exists({items}, e -> e <=> {needle if needle != call.args[1] else call.atom(1)})"
 
 
+def _of_elements(rule: TypeRule) -> TypeRule:
+    """Return a rule that first checks that the second argument can be an element of the first (TYPE-004)."""
+
+    def checked(call: CallTypes) -> LogicalType | None:
+        items, needle = call.type(0), call.type(1)
+        element = items.children[0] if items is not None and items.root == "ARRAY" else None
+        if call.mode == "spark" or element is None or needle is None:
+            return rule(call)
+        if not mixable((element, needle)) and not can_implicitly_cast(needle, element):
+            message = f"{call.call.function} looks for a {needle.flink()} among elements of type {element.flink()}"
+            hint = f"CAST({call.call.args[1].span.one_line} AS {element.flink()})"
+            raise SqlExtError("TYPE-004", message, span=call.call.args[1].span, hint=hint)
+        return rule(call)
+
+    return checked
+
+
 def _as_element(call: CallTexts) -> str:
     """Return the second argument; a ROW as the elements are, as Spark compares rows of equal names of fields alone."""
     needle, items = call.type(1), call.type(0)
@@ -170,7 +188,7 @@ COLLECTIONS = (
     fn("ELEMENT", "array/multiset", _only_element, _element),
     fn("ARRAY_APPEND", "array, any", _with_element_type, _with_one("array_append"), spark=unknown),
     fn("ARRAY_PREPEND", "array, any", _with_element_type, _with_one("array_prepend"), spark=unknown),
-    fn("ARRAY_CONTAINS", "array, any", _of_first(strict(BOOLEAN)), _contains),
+    fn("ARRAY_CONTAINS", "array, any", _of_elements(_of_first(strict(BOOLEAN))), _contains),
     fn("ARRAY_DISTINCT", "array", same_as(0)),
     fn("ARRAY_EXCEPT", "array, array", _arrays_type, spark=unknown),
     fn("ARRAY_INTERSECT", "array, array", _arrays_type, spark=unknown),
@@ -179,8 +197,8 @@ COLLECTIONS = (
     fn("ARRAY_JOIN", "array, text, text?", strict(STRING), _join),
     fn("ARRAY_MAX", "array", element_of(0)),
     fn("ARRAY_MIN", "array", element_of(0)),
-    fn("ARRAY_POSITION", "array, any", strict(INT), _position_of, spark=unknown),
-    fn("ARRAY_REMOVE", "array, any", _of_first(same_as(0)), _remove),
+    fn("ARRAY_POSITION", "array, any", _of_elements(strict(INT)), _position_of, spark=unknown),
+    fn("ARRAY_REMOVE", "array, any", _of_elements(_of_first(same_as(0))), _remove),
     fn("ARRAY_REVERSE", "array", same_as(0), "reverse({0})"),
     fn("ARRAY_SLICE", "array, integer, integer?", same_as(0), _slice),
     fn("ARRAY_SORT", "array, boolean?, boolean?", same_as(0), _sort),

@@ -281,7 +281,7 @@ STRINGS = (
     fn("SUBSTR", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
     fn("REPLACE", "text, text, text", _text, _replace),
     fn("TRANSLATE", "text, text, text", _text, "translate({all})", aliases=("TRANSLATE3",)),
-    fn("CONCAT", "text...", _text, _concat, spark=unknown),
+    fn("CONCAT", "text, text...", _text, _concat, spark=unknown),
     fn("CONCAT_WS", "text, text...", _text, spark=unknown),
     fn("LPAD", "text, integer, text", _text, _pad("lpad"), spark=unknown),
     fn("RPAD", "text, integer, text", _text, _pad("rpad"), spark=unknown),

@@ -10,7 +10,8 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Literal, Node,
 from sqlext.dialect.ast.queries import GroupingSets, Query, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import AssignWindows, PlanNode
-from sqlext.plan.scope import Found, Scope, Shape, own_parts, shape
+from sqlext.plan.scope import Found, Scope, Shape, column_shape, own_parts, shape
+from sqlext.source import Span
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,18 @@ def check_grouped(expr: Node, grouping: Grouping, scope: Scope, mode: str) -> No
     for child in expr.children():
         if not isinstance(child, Query):
             check_grouped(child, grouping, scope, mode)
+
+
+def check_star(found: Found, grouping: Grouping, star: Span) -> None:
+    """Check that a column that ``*`` stands for is grouped by.
+
+    Raises:
+        SqlExtError: NAME-010 naming the column.
+    """
+    if column_shape(found) not in grouping.shapes:
+        name = found.column.name
+        message = f"`{name}`, a column of *, is neither grouped by nor inside an aggregate"
+        raise SqlExtError("NAME-010", message, span=star, hint="name the columns of GROUP BY in place of *")
 
 
 def _check_keys(call: Call, grouping: Grouping, scope: Scope) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlext.analysis.emit.fills import bound_fill, with_nulls
 from sqlext.analysis.emit.firing import are_rows_of_sessions, find_firing, static_firing
 from sqlext.analysis.emit.silence import silent_parts
-from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
+from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped, check_star
 from sqlext.analysis.names.registered import refuse_static
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import changes_below
@@ -38,6 +38,9 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     for expr in (*(i.expr for i in items), select.having):
         if expr is not None:
             check_grouped(expr, grouping, scope, mode)
+    for item in items:
+        if item.expr is None and item.found is not None:
+            check_star(item.found, grouping, item.span)
     builder = _outputs(items, grouping)
     # session_window of Spark makes sessions of the rows that share all grouping keys, not of PARTITION BY.
     if _sessions_of_others(node, grouping):

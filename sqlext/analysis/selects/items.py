@@ -75,6 +75,9 @@ def _check_parts(expr: Expr, block: Block, binding: Binding) -> None:
     for part in own_parts(expr):
         if isinstance(part, (InQuery, Exists, ScalarQuery)) and binding.bind_inside(part.query).streaming:
             raise misplaced_sub_query(part)
+        if isinstance(part, Call) and part.function in ("GROUPING", "GROUPING_ID") and block.select.group_by is None:
+            message = f"{part.function} asks about the items of GROUP BY, and there is none"
+            raise SqlExtError("NAME-010", message, span=part.span, hint="add GROUP BY, or leave it out")
         # selects.over has taken out those that operators compute, and over static rows Spark computes the rest.
         if isinstance(part, Call) and part.over is not None and block.node.streaming:
             raise misplaced(part)

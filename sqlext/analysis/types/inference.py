@@ -101,6 +101,11 @@ def _parameter(expr: e.Parameter, types: TypeInference) -> LogicalType | None:
     return types.parameter_type(expr.name)
 
 
+def _lambda(expr: e.Lambda, types: TypeInference) -> LogicalType | None:
+    message = "a lambda stands in the parentheses of a function that takes one"
+    raise SqlExtError("FUNC-002", message, span=expr.span, hint="TRANSFORM(items, x -> x + 1) has one")
+
+
 def _paren(expr: e.Paren, types: TypeInference) -> LogicalType | None:
     return types.type_of(expr.operand)
 
@@ -148,6 +153,7 @@ _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] =
     e.ColumnRef: _column,
     e.Parameter: _parameter,
     e.Paren: _paren,
+    e.Lambda: _lambda,
     e.NamedArgument: _named_argument,
     e.ScalarQuery: _query,
     e.Exists: _exists,

@@ -68,6 +68,9 @@ def _entry(cursor: Cursor) -> list[Node]:
     # KEY is the keyword only before an expression: in JSON_OBJECT(key VALUE 1) it is a column.
     if cursor.at_words("KEY") and cursor.peek().text not in (",", ")", ".", ":") and cursor.peek().upper != "VALUE":
         cursor.advance()
+        key = calls.parse_argument(cursor)
+        cursor.expect_words("VALUE")
+        return [key, operations.parse_expression(cursor)]
     entry = [calls.parse_argument(cursor)]
     if cursor.accept_words("VALUE") or cursor.accept_symbol(":"):
         entry.append(operations.parse_expression(cursor))

@@ -233,7 +233,12 @@ def _row(cursor: Cursor, name: Token) -> LogicalType:
     fields: list[Field] = []
     # ROW() is allowed, a comma before the end is not.
     while not (cursor.at_symbol(close) and not fields):
+        token = cursor.token
         fields.append(_field(cursor))
+        if fields[-1].name in [f.name for f in fields[:-1]]:
+            message = f"two fields of the {name.upper} have the name `{fields[-1].name}`"
+            span = cursor.source.span(token.start, token.end)
+            raise SqlExtError("NAME-006", message, span=span, hint="give each a name of its own")
         if not cursor.accept_symbol(","):
             break
     cursor.expect_symbol(close)

@@ -93,6 +93,9 @@ def _joined(cursor: Cursor) -> Relation:
         as_of = _as_of(cursor) if is_as_of else None
         condition: Expr | None = None
         using: tuple[str, ...] = ()
+        # Spark takes one, and reads it as an inner join.
+        if kind == "CROSS" and cursor.mode == "flink" and cursor.at_any("ON", "USING"):
+            raise cursor.unexpected("no condition after CROSS JOIN", hint="write JOIN, or leave the condition out")
         if cursor.accept_words("ON"):
             condition = operations.parse_expression(cursor)
         elif cursor.accept_words("USING"):

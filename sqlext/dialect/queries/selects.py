@@ -14,6 +14,7 @@ from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.keywords import SPARK_ONLY, at_alias, unsupported
 from sqlext.dialect.queries import over, relations
 from sqlext.dialect.tokens import TokenKind, did_you_mean_word
+from sqlext.errors import SqlExtError
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "UNION", "JOIN")
 
@@ -130,6 +131,9 @@ def _windows(cursor: Cursor) -> tuple[NamedWindow, ...]:
     windows = [_window(cursor)]
     while cursor.accept_symbol(","):
         windows.append(_window(cursor))
+        if windows[-1].name.lower() in [w.name.lower() for w in windows[:-1]]:
+            message = f"two windows have the name `{windows[-1].name}`"
+            raise SqlExtError("NAME-006", message, span=windows[-1].span, hint="give each a name of its own")
     return tuple(windows)
 
 

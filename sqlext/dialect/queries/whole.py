@@ -118,6 +118,9 @@ def _ctes(cursor: Cursor) -> tuple[Cte, ...]:
     ctes = [_cte(cursor)]
     while cursor.accept_symbol(","):
         ctes.append(_cte(cursor))
+        if ctes[-1].name.lower() in [c.name.lower() for c in ctes[:-1]]:
+            message = f"two queries of WITH have the name `{ctes[-1].name}`"
+            raise SqlExtError("NAME-006", message, span=ctes[-1].span, hint="give each a name of its own")
     return tuple(ctes)
 
 

@@ -132,7 +132,7 @@ _NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), 
 
 
 def _nested(inner: st.SearchStrategy[LogicalType]) -> st.SearchStrategy[LogicalType]:
-    fields = st.lists(st.builds(Field, _NAMES, inner), max_size=4)
+    fields = st.lists(st.builds(Field, _NAMES, inner), max_size=4, unique_by=lambda f: f.name)
     return st.one_of(
         inner.map(types.array),
         inner.map(types.multiset),
