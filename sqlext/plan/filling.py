@@ -31,12 +31,16 @@ class WindowFill:
     """Which windows without rows come out, and what is in them.
 
     Attributes:
-        ms: how long a key is filled behind its last window with rows.
+        ms: how long a key is filled behind its last window with rows; 0 where the keys of a table are.
         columns: those that are named; others have what aggregates give of no rows.
+        table: the name of the table whose keys are filled, None for keys with rows.
+        keys: physical columns of that table, one for each key of the grouping.
     """
 
     ms: int
     columns: tuple[FilledColumn, ...] = ()
+    table: str | None = None
+    keys: tuple[str, ...] = ()
 
     @property
     def carries(self) -> bool:
@@ -55,5 +59,8 @@ class WindowFill:
     @property
     def bound(self) -> str:
         """How its state ends, as EXPLAIN says it."""
+        if self.table is not None:
+            more = ", and the results of its last window with rows" if self.carries else ""
+            return f"each key of {self.table}{more}, for ever"
         what = "its last window with rows" + (" and its results" if self.carries else "")
         return f"of each key {what}, until the watermark is {self.ms} ms behind the end of that window"

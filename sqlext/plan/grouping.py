@@ -68,6 +68,7 @@ class Aggregate(Selecting, Stateful):
         retracts: whether it gives rows that take back others too, and each row says what it does to the result.
         combining: whether an operator of ours may keep it although Spark could; a rule decides.
         silent: the parts of its EMIT clause that can never fire.
+        filled: the table whose keys FILL fills; None where it fills those with rows.
     """
 
     by: GroupKeys
@@ -76,8 +77,23 @@ class Aggregate(Selecting, Stateful):
     retracts: bool = False
     combining: Combining = Combining.WHERE_CHEAPER
     silent: tuple[Silent, ...] = ()
+    filled: PlanNode | None = None
 
     function: ClassVar[str] = "window"
+
+    @property
+    def inputs(self) -> tuple[PlanNode, ...]:
+        """The rows that are grouped, and the table whose keys are filled."""
+        return (self.input,) if self.filled is None else (self.input, self.filled)
+
+    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
+        """Return it over other inputs of the same columns."""
+        return replace(self, input=inputs[0], filled=inputs[1] if self.filled is not None else None)
+
+    @property
+    def windowed(self) -> PlanNode | None:
+        """The rows that are grouped."""
+        return self.input
 
     @property
     def kept(self) -> Firing | None:
@@ -206,7 +222,10 @@ class Aggregate(Selecting, Stateful):
         yield "EMIT", firing.emit or "by default", (policy_to_json(firing.policy), firing.given, values)
         if firing.fill is not None:
             filled = [(c.physical, c.kind, value_form(c.value, self.scope)) for c in firing.fill.columns]
-            yield "FILL", f"FOR {firing.fill.ms} ms", (firing.fill.ms, filled)
+            fill = firing.fill
+            what = f"{fill.ms} ms" if fill.table is None else f"EACH KEY OF {fill.table}"
+            keys = (fill.table, fill.keys) if fill.table is not None else ()
+            yield "FILL", f"FOR {what}", (fill.ms, filled, *keys)
         for name, implementation in firing.using:
             yield f"USING {name}", implementation, implementation
         if firing.late is not None:

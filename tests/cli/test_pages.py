@@ -19,7 +19,7 @@ BEGIN = {"shell.md": ("-i", "orders.sql")}
 PAGES = {
     "../README.md": (5, 0),
     "shell.md": (25, 7),
-    "emit.md": (15, 4),
+    "emit.md": (16, 4),
     "catalog.md": (19, 9),
     "operating.md": (35, 9),
     "plan.md": (12, 3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.emit.fills import bound_fill, with_nulls
+from sqlext.analysis.emit.fills import bound_fill, bound_keys, with_nulls
 from sqlext.analysis.emit.firing import are_rows_of_sessions, find_firing, static_firing
 from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped, check_star
@@ -56,8 +56,13 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     if node.changelog and assign is not None and (firing is None or not firing.final):
         raise changes_below(select.span, "a window that fires early or late, or keeps late rows,")
     columns = builder.columns
+    filled: nodes.PlanNode | None = None
     if firing is not None and select.emit is not None and select.emit.fill is not None:
         fill = bound_fill(select.emit.fill, grouped, firing.policy, columns, builder.outputs)
+        table = select.emit.fill.table
+        if table is not None:
+            filled, keys = bound_keys(table, grouped, binding)
+            fill = replace(fill, table=".".join(table.parts), keys=keys)
         firing, columns = replace(firing, fill=fill), with_nulls(columns, builder.outputs, mode)
     hidden: tuple[str, ...] = ()
     # Only the last value of a group counts, so sinks merge by its key, which the SELECT need not show.
@@ -76,6 +81,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         having=select.having,
         firing=firing,
         silent=silent_parts(grouped),
+        filled=filled,
     )
 
 

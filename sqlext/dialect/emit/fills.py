@@ -1,4 +1,4 @@
-"""Parse FILL: ``FILL FOR d [WITH (column = value, ...)]``."""
+"""Parse FILL: ``FILL FOR d [WITH (column = value, ...)]``, ``FILL FOR EACH KEY OF t [WITH (...)]``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.quantities import parse_duration
 from sqlext.dialect.emit.reading import expect_close, expect_symbol, expect_words, must_follow
 from sqlext.dialect.expressions import operations
+from sqlext.dialect.queries import relations
 from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 
@@ -21,7 +22,8 @@ def parse_fill(cursor: Cursor) -> nodes.Fill:
     """
     start = cursor.advance().start
     expect_words(cursor, "FILL", "FOR")
-    ms = parse_duration(cursor, "FILL FOR")
+    table = _table(cursor) if cursor.accept_words("EACH") else None
+    ms = parse_duration(cursor, "FILL FOR") if table is None else None
     values: list[nodes.FillValue] = []
     if cursor.accept_words("WITH"):
         expect_symbol(cursor, "(", "WITH")
@@ -31,7 +33,16 @@ def parse_fill(cursor: Cursor) -> nodes.Fill:
             values.append(_value(cursor, values))
         leave(cursor)
         expect_close(cursor)
-    return nodes.Fill(cursor.span_from(start), ms, tuple(values))
+    return nodes.Fill(cursor.span_from(start), ms, tuple(values), table)
+
+
+def _table(cursor: Cursor) -> nodes.FillTable:
+    what = "FILL FOR EACH"
+    expect_words(cursor, what, "KEY", "OF")
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.QUOTED):
+        raise must_follow(cursor, f"{what} KEY OF", "a table's name")
+    parts, span = relations.parse_name(cursor)
+    return nodes.FillTable(span, parts)
 
 
 def _value(cursor: Cursor, given: list[nodes.FillValue]) -> nodes.FillValue:

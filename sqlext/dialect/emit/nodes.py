@@ -289,11 +289,22 @@ class FillValue(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Fill(Node):
-    """``FILL FOR d [WITH (values)]``: windows without rows come out too, until a key had no row for so many ms."""
+class FillTable(Node):
+    """The table whose keys are filled."""
 
-    ms: int
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fill(Node):
+    """``FILL FOR d [WITH (values)]``: windows without rows come out too, until a key had no row for so many ms.
+
+    ``FILL FOR EACH KEY OF t``: those of each key of ``table``, and no ``ms``.
+    """
+
+    ms: int | None
     values: tuple[FillValue, ...] = ()
+    table: FillTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

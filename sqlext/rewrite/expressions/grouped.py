@@ -77,12 +77,15 @@ class GroupedContext(ScopeContext):
 
     def _aggregate(self, call: Call) -> str:
         text = accumulated(call, ExpressionRenderer(ScopeContext(self.scope, self.render_plan)), self.into)
-        return self.filled("0" if call.function in COUNTS else "NULL", text) if self.fills else text
+        return self.filled("CAST(0 AS BIGINT)" if call.function in COUNTS else "NULL", text) if self.fills else text
 
     def filled(self, without: str, text: str) -> str:
         """Return one text in windows without rows, and another one in all others; the text is atomic."""
         self.asked.add(PANE_COLUMNS["PANE_TIMING"])
-        return f"(CASE WHEN {PANE_COLUMNS['PANE_TIMING']} = '{FILLED}' THEN {without} ELSE {text} END)"
+        timing = PANE_COLUMNS["PANE_TIMING"]
+        if without == "NULL":  # Arrow knows no NULL without a type
+            return f"(CASE WHEN {timing} <> '{FILLED}' THEN {text} END)"
+        return f"(CASE WHEN {timing} = '{FILLED}' THEN {without} ELSE {text} END)"
 
 
 def accumulated(call: Call, below: ExpressionRenderer, into: Accumulators) -> str:

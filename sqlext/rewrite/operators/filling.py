@@ -60,13 +60,16 @@ def next_columns(fill: WindowFill | None, into: Accumulators) -> tuple[str, ...]
     return (*nexts(into).result_names(), WEIGHT) if fill is not None and fill.joins else ()
 
 
-def filling(fill: WindowFill | None, assign: AssignWindows | None, *, walls: bool) -> Arguments | None:
+def filling(
+    fill: WindowFill | None, assign: AssignWindows | None, *, walls: bool, table: int | None = None
+) -> Arguments | None:
     """Return the fields of the operator's ``Filling``.
 
     Args:
         fill: what the grouping fills; None for nothing.
         assign: gives its windows.
         walls: whether the bounds on the wall clock are keys of the operator.
+        table: the input's column that says which rows are those of the table whose keys are filled.
     """
     if fill is None:
         return None
@@ -82,6 +85,7 @@ def filling(fill: WindowFill | None, assign: AssignWindows | None, *, walls: boo
         ("walls", walls),
         ("carries", fill.carries),
         ("joins", fill.joins),
+        *(() if table is None else (("table", table),)),
     )
 
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
 #: Accumulators whose results are those of Spark's own aggregates.
 _SAME_AS_SPARKS = frozenset({"count", "sum", "min", "max"})
+#: Tells the operator that a row is none of the table whose keys are filled.
+_OF_ROWS = "false"
 #: The numbers of ``sqlext_udfs.windows.triggers.hooks.Action``.
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
 
@@ -195,7 +197,8 @@ class GroupingSql:
         if self._pushed is not None:
             operated = step.add_pushed(self.renderer, [self._pushed])
         else:
-            operated = step.add(self.renderer, self.rows.query(f"{self._below()}{self._where()}"))
+            query = self.rows.query(f"{self._below()}{self._where()}")
+            operated = step.add(self.renderer, query + self._table_keys())
         columns = ", ".join(map(str, shown_as))
         shown = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {columns} FROM {operated}"))
         window = self.node.by.window
@@ -208,11 +211,40 @@ class GroupingSql:
         """The operator's input as a program of the Arrow path, None where Spark makes it."""
         node = self.node
         # Programs cannot copy rows (sets), keep them whole (late rows), or read what SQL adds (windows, kinds).
-        if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:
+        # Nor can they read a table of keys besides.
+        if (
+            node.filled is not None
+            or self.sets is not None
+            or self.firing.given
+            or self.late is not None
+            or node.input.changelog
+        ):
             return None
         below = node.without_windows() if self.assign is not None else node.input
         where = self.renderer.expr(node.where, node.scope) if node.where is not None else None
         return chosen_input(OperatorInput(below, self.rows.texts, where), len(self.step.keys), self.renderer)
+
+    def _table_keys(self) -> str:
+        """Return the rows of the table whose keys are filled, behind the others: their keys alone."""
+        node, fill = self.node, self.firing.fill
+        if node.filled is None or fill is None:
+            return ""
+        of_table = {_OF_ROWS: "true"} | {text: "CAST(0 AS BIGINT)" for _, text in self._times()}
+        columns = dict(zip(self.keys.values(), (self._key_of_table(*k) for k in self._filled_keys()), strict=True))
+        texts = [columns.get(t) or of_table.get(t, "NULL") for t in self.rows.texts]
+        return f" UNION ALL {InputColumns(texts).query(self.renderer.relation(node.filled))}"
+
+    def _filled_keys(self) -> list[tuple[str, Expr]]:
+        assert self.firing.fill is not None
+        expressions = {shape(e, self.node.scope): e for e in reversed(self.node.by.expressions)}
+        pairs = zip(self.node.by.expressions, self.firing.fill.keys, strict=True)
+        keys = {shape(e, self.node.scope): k for e, k in pairs}
+        return [(keys[s], expressions[s]) for s in self.keys]
+
+    def _key_of_table(self, physical: str, key: Expr) -> str:
+        type_ = infer(key, self.node.scope)
+        text = identifier(physical)
+        return f"CAST({text} AS {type_.spark()})" if type_ is not None else text
 
     def _where(self) -> str:
         """Return what is asked of the rows; those that an outer join gave without a time are in no window."""
@@ -265,6 +297,7 @@ class GroupingSql:
             places.append(("kind", rows.place(nodes.KIND)))
         if self.firing.ttl is not None:
             places.append(("ttl", self.firing.ttl))
+        table = rows.place(_OF_ROWS) if self.node.filled is not None else None
         inputs = self.accumulators.inputs
         aggregates = tuple(
             (a.function, tuple(rows.place(inputs[i]) for i in a.inputs), a.distinct, a.parameters, name)
@@ -278,7 +311,7 @@ class GroupingSql:
             aggregates,
             tuple(self.accumulators.result_names()),
             latest=self.node.updating and self.renderer.latest,
-            fill=filling(self.firing.fill, self.assign, walls=bool(self._walls())),
+            fill=filling(self.firing.fill, self.assign, walls=bool(self._walls()), table=table),
             nexts=next_columns(self.firing.fill, self.accumulators),
         )
 

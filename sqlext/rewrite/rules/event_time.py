@@ -38,6 +38,8 @@ def _place(node: PlanNode, ends: tuple[AlignedEnds | SessionEnd, ...], *, needed
     elif isinstance(node, AssignWindows) and not node.spec.processing:
         ends = (*ends, _ends(node.spec))
     inputs = tuple(_place(i, ends, needed=needed) for i in node.inputs)
+    if isinstance(node, Aggregate) and node.filled is not None:  # its keys have no time
+        inputs = (inputs[0], _place(node.filled, (), needed=False))
     return node.with_inputs(inputs) if inputs else node
 
 

@@ -17,6 +17,9 @@ BY = "GROUP BY user_name, window_start, window_end"
 QUERY = f"SELECT user_name, COUNT(*) AS n, MAX(amount) AS most {ROWS} {BY}"
 
 
+KEYED = f"{QUERY} EMIT"
+
+
 def filling(tables: Analysis, query: str) -> dict[str, object]:
     """Return the fields of what the operator is told."""
     compiled = tables.run(query)
@@ -71,6 +74,14 @@ def test_explain_says_what_bounds_its_state(flink: Analysis) -> None:
     assert "EMIT FILL: Spark has no operator that gives these rows" in text
 
 
+def test_keys_of_a_table_come_behind_the_rows(flink: Analysis) -> None:
+    told = filling(flink, f"{KEYED} FILL FOR EACH KEY OF clicks WITH (most = LAST)")
+    assert (told["length"], told["carries"]) == (0, True)
+    assert isinstance(told["table"], int)
+    text = as_text(flink.plan(f"{KEYED} FILL FOR EACH KEY OF clicks"))
+    assert "each key of clicks, for ever" in text
+
+
 def test_rows_that_change_take_it_alone(flink: Analysis) -> None:
     flink.run(
         "CREATE TABLE changes (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) "
@@ -97,6 +108,10 @@ def test_rows_that_change_take_it_alone(flink: Analysis) -> None:
         (f"{QUERY} EMIT FILL FOR 1h WITH (user_name = 'x')", "EMIT-121", "user_name"),
         (f"{QUERY} EMIT FILL FOR 1h WITH (n = 'x')", "EMIT-121", "'x'"),
         (f"{QUERY} EMIT FILL FOR 1h WITH (most = 0.5)", "EMIT-121", "0.5"),
+        (f"{KEYED} FILL FOR EACH KEY OF nowhere", "NAME-002", "nowhere"),
+        (f"{KEYED} FILL FOR EACH KEY OF instants", "EMIT-124", "instants"),
+        (f"SELECT COUNT(*) {ROWS} {BOUNDS} EMIT FILL FOR EACH KEY OF clicks", "EMIT-124", "clicks"),
+        (f"{KEYED} FILL FOR EACH KEY OF clicks WITH (most = LINEAR)", "EMIT-121", "most = LINEAR"),
         (f"SELECT MAX(user_name) AS u {ROWS} {BY} EMIT FILL FOR 1h WITH (u = LINEAR)", "EMIT-121", "u = LINEAR"),
     ],
 )

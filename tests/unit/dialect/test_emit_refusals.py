@@ -31,6 +31,7 @@ TABLE = {
     "^EMIT SOMETIMES": "EMIT-001: EMIT cannot be followed by SOMETIMES (quote it as `emit` if it is a name)",
     "^EMIT": f"EMIT-001: {EMPTY}",
     "EMIT FILL^": f"EMIT-002: expected FOR after FILL, found {END}",
+    "EMIT FILL FOR EACH KEY^": f"EMIT-002: expected OF after FILL FOR EACH KEY, found {END}",
     "EMIT FILL FOR ^0s": "EMIT-004: FILL FOR must be greater than zero",
     "EMIT FILL FOR 1h WITH (a = LAST, ^A = 0)": "EMIT-019: `A` is filled twice",
     "EMIT FILL FOR 1h ^FILL FOR 2h": "EMIT-019: FILL is given twice",

@@ -111,7 +111,8 @@ EVICTOR = st.one_of(
 )
 LATE = st.one_of(st.just("DROP LATE ROWS"), sentence("LATE DATA TO {}.{}", NAME, NAME))
 FILLED = sentence("{} = {}", NAME, st.sampled_from(["LAST", "LINEAR", "NULL", "-1.5", "'a b'", "DATE '2024-01-01'"]))
-FILL = sentence("FILL FOR {}{}", DURATION, maybe(sentence(" WITH ({})", FILLED)))
+KEYS = sentence("EACH KEY OF {}", NAME)
+FILL = sentence("FILL FOR {}{}", st.one_of(DURATION, KEYS), maybe(sentence(" WITH ({})", FILLED)))
 CLAUSE = sentence(
     "EMIT {} {} {} {} {} {} {} {} {} {} {}",
     st.sampled_from(["", "STREAM", "CHANGELOG"]),

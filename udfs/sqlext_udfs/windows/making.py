@@ -14,6 +14,7 @@ from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.windows.filling.operator import FilledWindows, filled_types
 from sqlext_udfs.windows.filling.specification import Filling
+from sqlext_udfs.windows.filling.table_keys import FilledTableKeys
 from sqlext_udfs.windows.operator import Latest, WindowOperator
 from sqlext_udfs.windows.policy_json import policy_from_json
 from sqlext_udfs.windows.specification import WindowSpecification, output_types
@@ -64,7 +65,8 @@ def window_operator(
         operator = WindowOperator(specification, types, *classes())
     filling = filling_of(arguments)
     if filling is not None:
-        operator = FilledWindows(operator, filling, specification, types)
+        filled = FilledWindows if filling.table is None else FilledTableKeys
+        operator = filled(operator, filling, specification, types)
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
     # Outermost: ``Latest`` still needs columns that nobody asks for.
@@ -90,7 +92,10 @@ def filling_of(arguments: Mapping[str, Any]) -> Filling | None:
 def shared_keys(specification: WindowSpecification, arguments: Mapping[str, Any]) -> int:
     """Return how many of the first columns bring rows that belong together into one bucket.
 
-    All windows of a key do, where they are filled: the bounds that a wall clock shows are among its keys.
+    All windows of a key do, where they are filled: the bounds that a wall clock shows are among its keys. All keys do,
+    where those of a table are filled: from the first window on that any of them has.
     """
     filling = filling_of(arguments)
+    if filling is not None and filling.table is not None:
+        return 0
     return specification.keys - (filling.keys_of_window if filling is not None else 0)

@@ -90,7 +90,7 @@ class FilledWindows(BucketOperator[FillState]):
         """Do the operator's step, and fill the keys up to the windows that are over."""
         step = self._operator.step(state.windows, rows, clock)
         last = self._grid.last_until(self._horizon.over(clock))
-        panes, late = _parted(step.out)
+        panes, late = parted(step.out)
         if not panes.num_rows and (state.wakeup is None or state.wakeup > last):
             same = step.state is state.windows
             after = state if same else replace(state, windows=step.state)
@@ -207,7 +207,7 @@ def _names(specification: WindowSpecification, results: int) -> list[str]:
     return [f"r{i}" for i in range(results)]
 
 
-def _parted(out: pa.Table) -> tuple[pa.Table, pa.Table]:
+def parted(out: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Return panes, and rows that came too late."""
     if not out.num_rows:
         return out, out

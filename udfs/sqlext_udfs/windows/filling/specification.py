@@ -20,6 +20,7 @@ class Filling:
         walls: whether the last two keys are the bounds as the wall clock shows them.
         carries: whether a window without rows has the results of the last one with rows; else they are NULL.
         joins: whether it waits for the next window with rows too, and has its results behind the other columns.
+        table: the input's column that says which rows are a table's, whose keys are filled; None where those seen are.
     """
 
     length: int
@@ -31,6 +32,7 @@ class Filling:
     walls: bool = False
     carries: bool = False
     joins: bool = False
+    table: int | None = None
 
     @property
     def most(self) -> int:

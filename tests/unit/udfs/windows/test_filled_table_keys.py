@@ -1,0 +1,169 @@
+"""FILL FOR EACH KEY OF a table: by an oracle, and by cases worked out by hand."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.filling.specification import Filling
+from sqlext_udfs.windows.filling.table_keys import FilledTableKeys
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Hop, Policy
+from sqlext_udfs.windows.triggers.tree import AfterWatermark
+from tests.operator_runs import TYPES, VALUE, Row, specification, table
+
+CALLS = (AggregateCall("count", (), name="count()"), AggregateCall("sum", (VALUE,), name="sum(value)"))
+#: Key, start, end, count, sum, and whether the window had no rows; then the results are those of the last one.
+Pane = tuple[str | None, int, int, int | None, int | None, bool]
+
+
+class Run:
+    """Runs the operator with its state through bytes; keys of the table come as rows."""
+
+    def __init__(self, size: int = 10, step: int = 10) -> None:
+        of = specification(Policy(Hop(size, step), AfterWatermark()), CALLS)
+        types = [*TYPES, pa.bool_()]
+        filling = Filling(0, size, step, carries=True, table=len(TYPES))
+        self.operator = FilledTableKeys(WindowOperator(of, types), filling, of, types)
+        self.saved = self.operator.encode(self.operator.empty())
+        self.watermark: int | None = None
+        self.open = 0
+
+    def step(
+        self, rows: list[Row] | None = None, watermark: int | None = None, keys: list[str | None] | None = None
+    ) -> list[Pane]:
+        """Do a micro-batch; the watermark stands where it is not given."""
+        before, self.watermark = self.watermark, self.watermark if watermark is None else watermark
+        parts = []
+        for some, flag in ((rows, False), ([Row(k, None, 0) for k in keys or []], True)):
+            if some:
+                # The bucket stays last.
+                came = table(some)
+                flags = pa.repeat(pa.scalar(flag), came.num_rows)
+                parts.append(came.add_column(came.num_columns - 1, "flag", flags))
+        gathered = None
+        if parts:
+            done = self.operator.partial(pa.concat_tables([p.rename_columns(parts[0].column_names) for p in parts]))
+            gathered = self.operator.gathered([done.remove_column(done.num_columns - 1)])
+        step = self.operator.step(self.operator.decode(self.saved), gathered, Clock(self.watermark, before, 0))
+        self.saved, self.open = self.operator.encode(step.state), step.open_groups
+        return [self._pane(list(r.values())) for r in step.out.to_pylist()] if step.out.num_columns else []
+
+    def end(self) -> list[Pane]:
+        """Come to the end of the input."""
+        return self.step(watermark=Clock.END)
+
+    def due(self) -> int | None:
+        """Return the watermark at which the operator wants to be called."""
+        return self.operator.next_wakeup(self.operator.decode(self.saved)).event
+
+    def _pane(self, values: list[object]) -> Pane:
+        key, start, end, count, total, _, _, timing = values[:8]
+        return (key, start, end, count, total, timing == "FILLED")  # type: ignore[return-value]
+
+
+def test_key_without_rows_has_each_window() -> None:
+    run = Run()
+    assert run.step([Row("a", 7, 5), Row("a", 8, 25)], keys=["a", "b", "b"]) == []
+    assert sorted(run.end()) == [
+        ("a", 0, 10, 1, 7, False),
+        ("a", 10, 20, 1, 7, True),
+        ("a", 20, 30, 1, 8, False),
+        ("b", 0, 10, None, None, True),
+        ("b", 10, 20, None, None, True),
+        ("b", 20, 30, None, None, True),
+    ]
+    assert run.due() is None
+    assert run.open == 0
+
+
+def test_windows_come_as_the_watermark_passes_them() -> None:
+    run = Run()
+    run.step([Row("a", 7, 15)], keys=["b"])
+    assert run.step(watermark=20) == [("a", 10, 20, 1, 7, False), ("b", 10, 20, None, None, True)]
+    assert run.due() == 30
+    assert run.step(watermark=29) == []
+    assert run.step(watermark=45) == [("b", 20, 30, None, None, True), ("b", 30, 40, None, None, True)]
+    # At the end nothing comes behind the last window with rows.
+    assert run.end() == []
+
+
+def test_nothing_is_filled_before_the_first_row() -> None:
+    run = Run()
+    assert run.step(keys=["a"], watermark=100) == []
+    assert run.due() is None
+    assert run.end() == []
+
+
+def test_new_key_is_filled_from_the_next_window_on() -> None:
+    run = Run()
+    run.step([Row("a", 7, 5)])
+    run.step(watermark=10)
+    run.step(keys=["b"], watermark=12)
+    assert run.step(watermark=20) == [("b", 10, 20, None, None, True)]
+
+
+def test_late_row_fills_nothing_twice() -> None:
+    run = Run()
+    run.step([Row("a", 7, 5)], keys=["a"])
+    assert len(run.step(watermark=30)) == 3
+    assert run.step([Row("a", 7, 15)], watermark=30) == []
+
+
+KEYS = st.sampled_from(["a", "b", "c", None])
+BATCHES = st.lists(
+    st.tuples(st.lists(st.tuples(KEYS, st.integers(-40, 150)), max_size=5), st.integers(0, 50)), max_size=6
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(BATCHES, st.sets(KEYS, max_size=4), st.sampled_from([(10, 10), (20, 10), (10, 20)]))
+def test_the_oracle(
+    batches: list[tuple[list[tuple[str | None, int]], int]], keys: set[str | None], window: tuple[int, int]
+) -> None:
+    size, step = window
+    run, watermark, made = Run(size, step), -60, run_keys(keys)
+    panes = run.step(keys=made) if made else []
+    for came, ahead in batches:
+        watermark += ahead
+        before = run.due()
+        some = run.step([Row(k, 1, t) for k, t in came], watermark)
+        assert came or before is None or before <= watermark or some == []
+        panes += some
+    panes += run.end()
+    real = {(k, s): (n, v) for k, s, _, n, v, filled in panes if not filled}
+    starts = [s for _, s in real]
+    reached = (watermark - size) // step * step
+    expected = {}
+    for key in keys if starts else []:
+        last: tuple[int | None, int | None] = (None, None)
+        for start in range(min(starts), max(*starts, reached) + 1 if len(starts) else 0, step):
+            if (key, start) in real:
+                last = real[key, start]
+            else:
+                expected[key, start] = last
+    filled = [p for p in panes if p[5]]
+    assert {(k, s): (n, v) for k, s, _, n, v, _ in filled} == expected
+    assert len(filled) == len(expected)
+
+
+def run_keys(keys: set[str | None]) -> list[str | None]:
+    """Return the keys of the table in one order, each twice."""
+    return sorted(keys, key=str) * 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(KEYS, st.integers(-40, 150)), min_size=1, max_size=12), st.sets(KEYS))
+def test_cuts_do_not_matter(came: list[tuple[str | None, int]], keys: set[str | None]) -> None:
+    rows = sorted((Row(k, 1, t) for k, t in came), key=lambda r: r.ts)
+    once, cut = Run(), Run()
+    once.step(rows, keys=run_keys(keys))
+    cut.step(keys=run_keys(keys))
+    made = []
+    for at in range(0, len(rows), 3):
+        made += cut.step(rows[at : at + 3], rows[at].ts)
+    made += cut.end()
+    assert sorted(made, key=repr) == sorted(once.end(), key=repr)
