@@ -1,6 +1,6 @@
 """A client of a Spark Connect server, in a process of its own: does what its input names, each a line of JSON.
 
-    python client.py URL FOLDER
+    python client.py URL FOLDER SECONDS
 
 A process that has a classic Spark session cannot be a client too, so this cannot be the one that runs the tests.
 """
@@ -8,6 +8,7 @@ A process that has a classic Spark session cannot be a client too, so this canno
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import json
 import sys
@@ -33,15 +34,20 @@ GROUP BY k, window_start, window_end
 """
 
 
-def main(url: str, folder: Path) -> None:
-    """Answer until the input ends; a name is that of an example, or of a function here."""
+def main(url: str, folder: Path, patience: int) -> None:
+    """Answer until the input ends; a name is that of an example, or of a function here.
+
+    Where all threads are goes to the standard error if an answer takes ``patience`` seconds.
+    """
     spark = SparkSession.builder.remote(url).getOrCreate()
     (folder / "in").mkdir(exist_ok=True)
     (folder / "in" / "a.csv").write_text("a,1,2024-01-01 00:00:01\na,2,2024-01-01 00:00:03\nb,4,2024-01-01 00:00:12\n")
     for line in sys.stdin:
         name = line.strip()
         part = PARTS.get(name) or partial(_example, name=name)
+        faulthandler.dump_traceback_later(patience)
         _tell(partial(part, spark, folder))
+        faulthandler.cancel_dump_traceback_later()
     spark.stop()
 
 
@@ -154,4 +160,4 @@ def _tell(part: Callable[[], object]) -> None:
 PARTS = {part.__name__: part for part in (same_script, registered, handed_on, installed, printed, endless, bare)}
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

@@ -40,9 +40,12 @@ class Client:
         self.url = url
         self.folder = folder
         self._log = folder / "client.log"
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, str(CLIENT), url, str(folder)],
+            return subprocess.Popen(
+                [sys.executable, str(CLIENT), self.url, str(self.folder), str(PATIENCE - 10)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -51,6 +54,8 @@ class Client:
 
     def ask(self, part: str) -> Any:
         """Return what a part gives: an example, or a function of ``client.py``; of a refusal code, message and hint."""
+        if self._process.poll() is not None:  # a part before took too long; what comes is no worse for it
+            self._process = self._started()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{part}\n")
@@ -61,7 +66,9 @@ class Client:
             answer = self._process.stdout.readline()
         finally:
             patience.cancel()
-        assert answer, self._log.read_text(errors="replace")[-3000:]
+        if not answer:
+            self._process.wait()
+            pytest.fail(f"no answer in {PATIENCE} s:\n{self._log.read_text(errors='replace')[-6000:]}")
         return answered(json.loads(answer))
 
     def close(self) -> None:
