@@ -142,7 +142,7 @@ class Session:
         self._rules.require_place(self.folder, "the catalog")
         require_shared_folder(given, self.folder)
         # A session of its own: no setting and no view of ours is seen in the user's.
-        own = own_session(given) if self._isolated else given
+        own = own_session(given, self) if self._isolated else given
         if self._isolated and own is self._given:
             tell_shared()
         # What the user's session has set itself of object stores does not reach a new one.

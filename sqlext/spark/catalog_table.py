@@ -53,7 +53,7 @@ class TableStore:
 
     def __init__(self, spark: SparkSession, name: str) -> None:
         # A session of its own: no setting of ours is seen in the user's.
-        self._spark = own_session(spark)
+        self._spark = own_session(spark, self)
         self._name = name
         self._quoted = ".".join(f"`{part}`" for part in name.split("."))
         self._read: _Read | None = None

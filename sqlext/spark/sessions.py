@@ -15,6 +15,7 @@ from sqlext.capabilities import CLONE, has
 from sqlext.databricks import RUNTIME_TAG, PlatformRules, is_volume, rules_of
 from sqlext.errors import SqlExtError
 from sqlext.locations import local
+from sqlext.spark.clones import keep_for, let_go
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,12 +80,23 @@ def _tags(spark: SparkSession) -> dict[str, str]:
     return {RUNTIME_TAG: told} if told else {}
 
 
-def own_session(spark: SparkSession) -> SparkSession:
+def own_session(spark: SparkSession, owner: object) -> SparkSession:
     """Return a further session on the same Spark: settings and views that are made in it stay in it.
 
     Spark Connect has no ``newSession``; a clone has copies of the views and settings that there are. Where it cannot
     clone one either, it is the given session: there is no public way to another on the same Spark.
+
+    Args:
+        spark: the session that there is.
+        owner: whose it is: it ends after the owner.
     """
+    own = _another(spark)
+    if own is not spark and is_connect(own):
+        keep_for(owner, own)
+    return own
+
+
+def _another(spark: SparkSession) -> SparkSession:
     if not is_connect(spark):
         return spark.newSession()
     if not has(CLONE):
@@ -97,7 +109,7 @@ def own_session(spark: SparkSession) -> SparkSession:
 @contextmanager
 def session_with(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
     """Give a session on the same Spark that has some settings; ``spark`` has its own again afterwards."""
-    own = own_session(spark)
+    own = _another(spark)
     before: dict[str, str | None] = {}
     try:
         for name, value in settings.items():
@@ -112,6 +124,8 @@ def session_with(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[S
                 spark.conf.unset(name)
             else:
                 spark.conf.set(name, old)
+        if own is not spark and is_connect(own):
+            let_go(own)
 
 
 def settled(frame: DataFrame) -> DataFrame:

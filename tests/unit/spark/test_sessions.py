@@ -42,7 +42,7 @@ def test_settings_that_are_borrowed_are_given_back(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sqlext.spark.sessions.has", lambda capability: capability is not CLONE)
     conf = Conf(kept="before")
     client = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session", "conf": conf})()
-    assert own_session(client) is client
+    assert own_session(client, conf) is client
     with session_with(client, {"kept": "within", "new": "within"}) as own:
         assert own is client
         assert conf == {"kept": "within", "new": "within"}
