@@ -64,8 +64,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--scenarios",
         type=int,
-        default=40,
-        help="how many scenarios tests/simulation tries on Spark (default: 40)",
+        default=25,
+        help="how many scenarios tests/simulation tries on Spark (default: 25)",
     )
     parser.addoption(
         "--all",
