@@ -11,7 +11,7 @@ EMIT AFTER WATERMARK EARLY EVERY ROW;
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now
 FROM (
-  SELECT `bucket`, `rows`, now, `read`, mark, least
+  SELECT `bucket`, `rows`, now, `read`, times, mark, least
   FROM (
     SELECT *, spark_partition_id() >= 0 AS __seen
     FROM (
@@ -20,6 +20,7 @@ FROM (
         `rows`,
         now,
         `read`,
+        times,
         CASE
           WHEN mark < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.mark lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
           ELSE mark END AS mark,
@@ -27,7 +28,7 @@ FROM (
         CAST(NULL AS STRING) AS __heartbeat
       FROM sqlext_step_1
       UNION ALL
-      SELECT NULL, NULL, NULL, NULL, CAST(value AS TIMESTAMP), NULL, value
+      SELECT NULL, NULL, NULL, NULL, NULL, CAST(value AS TIMESTAMP), NULL, value
       FROM sqlext_heartbeat
     ) WATERMARK mark DELAY OF INTERVAL '5' SECOND
   )
