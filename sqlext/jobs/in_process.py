@@ -9,9 +9,8 @@ from tempfile import TemporaryDirectory
 from sqlext.errors import SqlExtError
 from sqlext.jobs.parts import Place
 from sqlext.jobs.progress import Progress
-from sqlext.jobs.query import Query
+from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
-from sqlext.jobs.runner import JobLog
 from sqlext.local.engine import computed
 from sqlext.plan.steps import PlanStep
 from sqlext.rewrite.arrow.in_process import LocalScript
@@ -103,10 +102,6 @@ def _write(part: LocalPart, query: Query) -> None:
 
 
 def _end(query: Query, parts: Sequence[LocalPart], log: JobLog, error: SqlExtError | None) -> None:
-    try:
-        query.settle(error)
-        log.ended(query)
-    finally:
-        for part in parts:
-            part.place.home.close()
-        query.release()
+    failure = end_job(query, log, [part.place.home.close for part in parts], error, parts[0].span)
+    if failure is not None and error is None:
+        raise failure from failure.__cause__

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.progress import InputsRead, Progress, joined
+from sqlext.source import Span
+from sqlext.spark.failures import run_error
 from sqlext.spark.quiet import quiet
 
 if TYPE_CHECKING:
@@ -256,16 +258,21 @@ class Query:
         self.stop()
 
     def settle(self, error: SqlExtError | None) -> None:
-        """Say how it ended; those who wait for it go on only when it is released."""
-        self._error = error = error or self._refused
-        endless = self.streaming and not self.bounded
-        stopped = "stopped" if self.stop_requested or endless else "finished"
-        self._status = stopped if error is None else "failed"
+        """Keep how it ended; those who wait for it go on only when it is released."""
+        error = error or self._refused
+        self.judge(error)
         for name, keeping in self.timekeeping.items():
             keeping.settle(self.inputs(name))
         for name, recorder in self.recorders.items():
             recorder.look(self._progress[name], self.time_report(name))
             recorder.end(error)
+
+    def judge(self, error: SqlExtError | None) -> None:
+        """Know how it ended."""
+        self._error = error
+        endless = self.streaming and not self.bounded
+        stopped = "stopped" if self.stop_requested or endless else "finished"
+        self._status = stopped if error is None else "failed"
 
     def release(self) -> None:
         """Let those go on who wait for its end: all that it leaves is in place.
@@ -280,3 +287,43 @@ class Query:
     def _stop_running(self) -> None:
         for query in tuple(self._running.values()):
             query.stop()
+
+
+class JobLog:
+    """Told when a job starts and when it has ended. Does nothing."""
+
+    def started(self) -> None:
+        """Its queries are ready; none has begun."""
+
+    def ended(self, query: Query) -> None:
+        """It has ended, well or not; called in the job's own thread, before anyone who waits for it goes on."""
+
+
+def end_job(
+    query: Query, log: JobLog, closes: Iterable[Callable[[], None]], error: SqlExtError | None, span: Span
+) -> SqlExtError | None:
+    """Leave everything in place, and only then let those go on who wait.
+
+    A disk that is full or a store that is away may fail each step. The others are done all the same: nobody may wait
+    for a job for ever.
+
+    Args:
+        query: the job's.
+        log: is told.
+        closes: give the places of its parts free.
+        error: why it failed.
+        span: of its statement.
+
+    Returns:
+        Why it failed, or the first failure of its end; None if all went well.
+    """
+    try:
+        for step in (lambda: query.settle(error), lambda: log.ended(query), *closes):
+            try:
+                step()
+            except Exception as failure:  # noqa: BLE001 - the first one is what its caller has to know
+                query.judge(query.exception or run_error(failure, span))
+    finally:
+        # Last: whoever waits may start the same query at once and needs the folder's lock.
+        query.release()
+    return query.exception

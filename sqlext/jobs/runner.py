@@ -16,7 +16,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
 from sqlext.jobs.parts import JobPart, Schedule
 from sqlext.jobs.progress import Progress, begins_anew
-from sqlext.jobs.query import Query
+from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
 from sqlext.plan.timing import InputEnd
@@ -35,16 +35,6 @@ _SECONDS_UNTIL_STOP = 3.0
 _SECONDS_BETWEEN_LOOKS = 1
 #: How often a query is started again whose Python processes did not start in time, and how Spark says so.
 _TRIES, _NO_WORKER = 3, "Python worker failed to connect back"
-
-
-class JobLog:
-    """Told when a job starts and when it has ended. Does nothing."""
-
-    def started(self) -> None:
-        """Its queries are ready; none has begun."""
-
-    def ended(self, query: Query) -> None:
-        """It has ended, well or not; called in the job's own thread, before anyone who waits for it goes on."""
 
 
 class Job:
@@ -297,18 +287,8 @@ class Job:
         return None
 
     def _end(self, error: SqlExtError | None) -> None:
-        """Leave everything in place, and only then let those go on who wait."""
-        try:
-            self.query.settle(error)
-            self._log.ended(self.query)
-        except Exception as failure:  # noqa: BLE001 - the job's own end is what its caller has to know
-            self.query.settle(error or run_error(failure, self.parts[0].span))
-        finally:
-            for part in self.parts:
-                if part.place is not None:
-                    part.place.home.close()
-            # Last: whoever waits may start the same query at once and needs the folder's lock.
-            self.query.release()
+        closes = [part.place.home.close for part in self.parts if part.place is not None]
+        end_job(self.query, self._log, closes, error, self.parts[0].span)
 
 
 def _write_once(part: JobPart) -> int:

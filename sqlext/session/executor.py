@@ -25,11 +25,11 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import rearranges
 from sqlext.jobs.limits import ended_by_limit, limited, limited_time
 from sqlext.jobs.parts import Beside, JobPart, Place, Schedule
-from sqlext.jobs.query import Query
+from sqlext.jobs.query import JobLog, Query
 from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import CHECKPOINT, SCRATCH, begin_empty, carry_over, move_sources
 from sqlext.jobs.result import Result
-from sqlext.jobs.runner import Job, JobLog
+from sqlext.jobs.runner import Job
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.locations import for_spark, is_remote

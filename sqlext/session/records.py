@@ -15,10 +15,9 @@ from typing import Any
 from sqlext.dialect.ast.statements import StopJob
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.query import Query
+from sqlext.jobs.query import JobLog, Query
 from sqlext.jobs.query_files import QUERIES, parts_of_checkpoint, query_folder
 from sqlext.jobs.result import Result
-from sqlext.jobs.runner import JobLog
 from sqlext.jobs.versions import refuse_while_deployed, version_location
 from sqlext.locations import PathOrText, for_spark
 from sqlext.session.state import SessionState

@@ -7,6 +7,9 @@ import pytest
 from sqlext import SqlExtError
 from sqlext.connectors.delta.sink import DeltaSink
 from sqlext.jobs.batches import BatchWriter
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.recording import Recorder
+from sqlext.session.records import QueryRecords
 from tests.workspace import EVENTS, Workspace
 
 SINK = "CREATE TABLE b (v STRING) WITH ('connector' = 'blackhole');"
@@ -135,6 +138,28 @@ def test_one_insert_of_a_set_fails(workspace: Workspace) -> None:
     assert workspace.delta("s") == [("1",), ("2",)]
     numbers = [int(n) for (n,) in workspace.delta("n")]
     assert sorted(numbers) == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize(("owner", "name"), [(Recorder, "end"), (QueryRecords, "ended"), (QueryHome, "close")])
+@pytest.mark.parametrize("engine", ["spark", "local"])
+def test_nobody_waits_for_ever_for_a_job_whose_end_cannot_be_written(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, engine: str
+) -> None:
+    workspace.put("a.csv", "a,1,1")
+    sink = "CREATE TABLE s (k STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/s');"
+    script = (f"SET 'sqlext.engine' = '{engine}';", EVENTS, sink, "INSERT INTO s SELECT k FROM events;")
+    original = getattr(owner, name)
+
+    def full(self: object, *told: object) -> None:
+        original(self, *told)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, full)
+        with pytest.raises(SqlExtError, match="No space left on device") as failed:
+            workspace.run(*script)
+    assert failed.value.line == 7
+    assert workspace.delta("s") == [("a",)]
 
 
 SINKS = {

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import JobPart, Place, Schedule
+from sqlext.jobs.query import JobLog
 from sqlext.jobs.renewal import CHECKPOINT
-from sqlext.jobs.runner import Job, JobLog
+from sqlext.jobs.runner import Job
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.versions import (
     SWITCHING,
