@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from tempfile import TemporaryDirectory
 
 from sqlext.errors import SqlExtError
@@ -14,9 +15,10 @@ from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.settings import parse_duration
 from sqlext.spark.notices import Notice
 from sqlext.stores.location import Location
+from sqlext.watermarks.advice.alignment import Aligned, aligned
 from sqlext.watermarks.advice.arrivals import Arrivals
 from sqlext.watermarks.advice.lateness import Lateness
-from sqlext.watermarks.advice.rows import COLUMNS, Advice
+from sqlext.watermarks.advice.rows import COLUMNS, Advice, aligned_in_words
 
 #: Rows of a micro-batch of a source that does not say what came together.
 _ROWS = 1000
@@ -55,8 +57,11 @@ def read_here(found: Analyzed, script: LocalScript) -> Result:
 
 def answered(found: Analyzed, arrivals: Arrivals) -> Result:
     """Return the result of a statement."""
-    advice = _advice(found, arrivals)
+    waited = aligned(arrivals, found.assumed)
+    advice = _advice(found, waited.arrivals)
     told = [*advice.warnings()]
+    if found.alignment is not None:
+        told.append(_of_alignment(found, waited, advice, arrivals))
     if found.declared is not None and found.delay is None:
         told.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
     for text in told:
@@ -69,3 +74,15 @@ def _advice(found: Analyzed, arrivals: Arrivals) -> Advice:
     lateness = Lateness(arrivals, found.assumed, found.windows)
     delays = tuple(parse_duration(d) or 0 for d in found.options.get("delays", "").split(",") if d.strip())
     return Advice(lateness, found.delay, delays, int(found.options.get("partitions", "10")))
+
+
+def _of_alignment(found: Analyzed, waited: Aligned, advice: Advice, arrivals: Arrivals) -> str:
+    """Return what alignment changes, or why it changes nothing."""
+    if found.assumed.drift is None:
+        return (
+            f"Alignment changes no number here. `{found.table.name.name}` is one input, and waits only for other tables"
+            " of its group. These are not read. Partitions of a table wait for each other where each has a watermark:"
+            " 'per-partition' = 'true' tries that."
+        )
+    unaligned = Lateness(arrivals, replace(found.assumed, drift=None), found.windows)
+    return aligned_in_words(unaligned, advice.lateness, waited, found.delay or 0)

@@ -18,11 +18,13 @@ from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.dialect.queries.whole import parse_query
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.timing import Timing
 from sqlext.quoting import identifier
 from sqlext.settings import parse_duration
 from sqlext.source import SourceText, Span
 from sqlext.watermarks.advice.assumption import Assumption
 from sqlext.watermarks.ends import Ends
+from sqlext.watermarks.inputs import Alignment
 from sqlext_catalog.model import Column, Table, View, Watermark
 
 _OWNER = "ANALYZE WATERMARK"
@@ -124,10 +126,19 @@ class Analyzed:
         rests = self._flag("rests", default=True)
         # Heartbeats bring the watermark of partitions, one micro-batch later than rows do.
         behind = 1 if rests else 3 if per_partition else 2
+        drift = self.alignment.drift if self.alignment is not None and per_partition else None
+        return Assumption(self._timing.idle, per_partition, self.future is not None, behind, drift)
+
+    @property
+    def alignment(self) -> Alignment | None:
+        """The alignment that is declared or tried."""
+        return self._timing.alignment
+
+    @property
+    def _timing(self) -> Timing:
         # What has an end is not idle where it is read to it. Here it stands for a stream.
         endless = replace(self.table, options=(*self.table.options, ("scan.mode", "streaming")))
-        timing = timing_of(endless, self.env.settings, own=True)
-        return Assumption(timing.idle, per_partition, self.future is not None, behind)
+        return timing_of(endless, self.env.settings, own=True)
 
     @property
     def windows(self) -> Ends | None:

@@ -24,6 +24,7 @@ class Arrivals:
         rows: how many rows it stands for.
         ahead: whether it lies further ahead of the clock than is allowed.
         nulls: rows without an event time, which are not among the entries.
+        clock: of each micro-batch what its clock shows, if that is not the largest event time read so far.
     """
 
     labels: tuple[Hashable, ...]
@@ -33,6 +34,7 @@ class Arrivals:
     rows: Ints
     ahead: Flags
     nulls: int = 0
+    clock: Ints | None = None
 
     @property
     def batches(self) -> int:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlext.watermarks.advice.arrivals import Arrivals, Ints
+from sqlext.watermarks.advice.arrivals import Arrivals, Flags, Ints
 from sqlext.watermarks.advice.assumption import Assumption
-from sqlext.watermarks.inputs import WHOLE, Input
+from sqlext.watermarks.inputs import WHOLE, Alignment, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
 
 #: The watermark before the first one; sums of it with durations still fit 64 bits.
@@ -37,37 +37,71 @@ def replayed(arrivals: Arrivals, assumed: Assumption) -> Reached:
 
     A delay moves every watermark by the same, and the minimum of them too. So one replay without a delay serves all.
     """
-    keeper: TimeKeeper | None = None
+    clock = clock_of(arrivals, assumed)
     reached: list[int] = []
-    clock: list[int] = []
-    for seen in _batches(arrivals, assumed):
-        now = max((s.largest for s in seen if s.largest is not None), default=clock[-1] if clock else 0)
-        now = max(now, clock[-1]) if clock else now
-        if keeper is None:
-            keeper = TimeKeeper([Input(_NAME, idle=assumed.idle)], now)
-            # The partitions of a topic are there before their first rows, and hold the watermark back until then.
-            names = range(len(arrivals.labels)) if assumed.per_partition else ()
-            keeper.saw(_NAME, [Seen(None, 0, str(n)) for n in names], now)
-        keeper.saw(_NAME, seen, now)
-        keeper.decide(now)
-        reached.append(keeper.watermark if keeper.watermark is not None else NONE_YET)
-        clock.append(now)
+    if len(clock):
+        replay = Replay(arrivals, assumed, int(clock[0]))
+        bounds = np.searchsorted(arrivals.batch, np.arange(arrivals.batches + 1)).tolist()
+        for start, end, now in zip(bounds[:-1], bounds[1:], clock.tolist(), strict=True):
+            replay.batch(np.arange(start, end), now)
+            reached.append(replay.reached)
     after = np.array(reached, np.int64)
     before = np.full(min(assumed.behind, len(after)), NONE_YET, np.int64)
-    return Reached(np.r_[before, after[: len(after) - len(before)]], after, np.array(clock, np.int64))
+    return Reached(np.r_[before, after[: len(after) - len(before)]], after, clock)
 
 
-def _batches(arrivals: Arrivals, assumed: Assumption) -> Iterator[list[Seen]]:
-    bounds = np.searchsorted(arrivals.batch, np.arange(arrivals.batches + 1))
-    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        counts = ~arrivals.ahead[start:end] if assumed.leaves_out else np.ones(end - start, np.bool_)
-        time, rows = arrivals.time[start:end][counts], arrivals.rows[start:end][counts]
-        if not assumed.per_partition:
-            yield [Seen(int(time.max()), int(rows.sum()), WHOLE)] if len(time) else []
-            continue
-        partition = arrivals.partition[start:end][counts]
-        yield [
-            Seen(int(time[of].max()), int(rows[of].sum()), str(number))
-            for number in np.unique(partition).tolist()
-            for of in [partition == number]
-        ]
+def clock_of(arrivals: Arrivals, assumed: Assumption) -> Ints:
+    """Return of each micro-batch what the clock shows: the largest event time that has come, as far as it counts."""
+    if arrivals.clock is not None:
+        return arrivals.clock[: arrivals.batches]
+    largest = np.full(arrivals.batches, NONE_YET, np.int64)
+    counts = _counts(arrivals, assumed)
+    np.maximum.at(largest, arrivals.batch[counts], arrivals.time[counts])
+    clock: Ints = np.maximum.accumulate(largest)
+    # Before the first time there is none to show.
+    return np.where(clock == NONE_YET, 0, clock)
+
+
+class Replay:
+    """A time keeper that is shown one micro-batch after the other.
+
+    Args:
+        arrivals: what has the entries that it is shown.
+        assumed: how the stream is read and declared.
+        start: what the clock shows before the first micro-batch.
+    """
+
+    def __init__(self, arrivals: Arrivals, assumed: Assumption, start: int) -> None:
+        self._arrivals, self._counts, self._per_partition = arrivals, _counts(arrivals, assumed), assumed.per_partition
+        alignment = Alignment(_NAME, assumed.drift) if assumed.drift is not None else None
+        self._keeper = TimeKeeper([Input(_NAME, idle=assumed.idle, alignment=alignment)], start)
+        # The partitions of a topic are there before their first rows, and hold the watermark back until then.
+        names = range(len(arrivals.labels)) if assumed.per_partition else ()
+        self._keeper.saw(_NAME, [Seen(None, 0, str(n)) for n in names], start)
+
+    @property
+    def reached(self) -> int:
+        """The watermark without a delay; ``NONE_YET`` before the first one."""
+        return self._keeper.watermark if self._keeper.watermark is not None else NONE_YET
+
+    def batch(self, entries: Ints, now: int) -> frozenset[int]:
+        """Take the entries of a micro-batch, and return the partitions that must wait in the next one."""
+        self._keeper.saw(_NAME, self._seen(entries[self._counts[entries]]), now)
+        held = self._keeper.decide(now).held.get(_NAME, frozenset())
+        return frozenset(int(name) for name in held if name != WHOLE)
+
+    def _seen(self, entries: Ints) -> Iterator[Seen]:
+        time, rows = self._arrivals.time[entries], self._arrivals.rows[entries]
+        if not self._per_partition:
+            if len(entries):
+                yield Seen(int(time.max()), int(rows.sum()), WHOLE)
+            return
+        partition = self._arrivals.partition[entries]
+        for number in np.unique(partition).tolist():
+            of = partition == number
+            yield Seen(int(time[of].max()), int(rows[of].sum()), str(number))
+
+
+def _counts(arrivals: Arrivals, assumed: Assumption) -> Flags:
+    """Return which entries move watermarks and the clock."""
+    return ~arrivals.ahead if assumed.leaves_out else np.ones(len(arrivals.ahead), np.bool_)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sqlext.watermarks.advice.alignment import Aligned
 from sqlext.watermarks.advice.arrivals import Flags, Ints
 from sqlext.watermarks.advice.delays import chosen_delays
 from sqlext.watermarks.advice.lateness import ALWAYS, Lateness
@@ -102,7 +103,7 @@ class Advice:
         ahead = int(arrivals.rows[arrivals.ahead].sum())
         if ahead and not lateness.assumed.leaves_out:
             yield (
-                f"{ahead:,} row{'s lie' if ahead > 1 else ' lies'} ahead of the clock, and move the watermark:"
+                f"{ahead:,} row{'s lie' if ahead > 1 else ' lies'} ahead of the clock, and can move the watermark:"
                 " 'sqlext.watermark.max-future' leaves such rows out."
             )
         if arrivals.nulls:
@@ -140,6 +141,28 @@ class Advice:
         each = zip(*(_plain(c) for c in (rows, lost, windows[1], wrong[1], gaps, ahead)), strict=True)
         named = zip(lateness.arrivals.labels, each, strict=True)
         return [row(None, every, *costs), *(row(_text(label), counts, None, None, None) for label, counts in named)]
+
+
+def aligned_in_words(before: Lateness, after: Lateness, waited: Aligned, delay: int) -> str:
+    """Return what alignment changes with a delay (ms): lateness, waiting and rows that are open or held back.
+
+    Args:
+        before: without it.
+        after: with it.
+        waited: who had to wait.
+        delay: the one that is declared, or tried.
+    """
+    late = (f"{int(x.rows(x.late(delay)).sum()):,}" for x in (before, after))
+    wait = (duration(w) if (w := x.wait(delay)) else "0 s" if w == 0 else "unknown" for x in (before, after))
+    rows_open = (f"{x.held(delay)[0]:,}" for x in (before, after))
+    left = f" {waited.left:,} still wait at the end, and are not counted as rows." if waited.left else ""
+    return (
+        f"Alignment within {duration(after.assumed.drift) if after.assumed.drift else '0 s'}, with a delay of"
+        f" {duration(delay) if delay else '0 s'}: {waited.later:,} row{'s are' if waited.later != 1 else ' is'} read"
+        f" later, of {waited.partitions:,} of {len(before.arrivals.labels):,} partitions;"
+        f" at most {waited.most:,} rows wait at once.{left} Late rows: {' -> '.join(late)}."
+        f" Wait: {' -> '.join(wait)}. Rows open: {' -> '.join(rows_open)}."
+    )
 
 
 def _plain(numbers: Ints) -> list[int]:

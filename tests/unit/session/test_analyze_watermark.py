@@ -134,6 +134,29 @@ def test_columns_tell_partitions_and_windows_apart(session: Session, tmp_path: P
     assert [(row["partition"], row["late rows"]) for row in rows] == [(None, 0), ("a", 0), ("b", 0)]
 
 
+def test_alignment_is_tried_between_partitions(session: Session, tmp_path: Path) -> None:
+    folder = tmp_path / "orders"
+    for second in range(0, 70, 10):
+        write(folder, f"{second}.json", [("a", 100 + second if second else 0), ("b", second)], second)
+    write(folder, "last.json", [("b", 100)], 200)
+    tried = "'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '30 s'"
+    statement = f"ANALYZE WATERMARK FOR orders BY k WITH ({tried}, 'delay' = '0 s', 'delays' = '0 s'"
+    with pytest.warns(match="Alignment changes no number here"):
+        (row, *_) = found(session, f"{statement})")
+    assert (row["rows"], row["late rows"]) == (15, 6)
+    with pytest.warns(match="5 rows are read later, of 1 of 2 partitions; at most 5 rows wait at once"):
+        (row, *_) = found(session, f"{statement}, 'per-partition' = 'true')")
+    assert (row["rows"], row["late rows"]) == (15, 0)
+    # Without the last row the others wait for ever.
+    (folder / "last.json").unlink()
+    with pytest.warns(match="5 still wait at the end, and are not counted.*Late rows: 0 -> 0.*Rows open: 6 -> 1"):
+        (row, *_) = found(session, f"{statement}, 'per-partition' = 'true')")
+    assert (row["rows"], row["late rows"]) == (9, 0)
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("ANALYZE WATERMARK FOR orders WITH ('scan.watermark.alignment.max-drift' = '30 s')")
+    assert refused.value.code == "OPT-030"
+
+
 def test_commits_of_a_delta_table_come_one_after_the_other(session: Session, tmp_path: Path) -> None:
     for times in ([10, 20], [15, 30], [29, 31]):
         stamps = pa.array([at(t) for t in times], pa.timestamp("us", "UTC"))

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlext.watermarks.advice.alignment import aligned
 from sqlext.watermarks.advice.arrivals import Arrivals, Gathering
 from sqlext.watermarks.advice.assumption import Assumption
 from sqlext.watermarks.advice.delays import chosen_delays, rounded_up
 from sqlext.watermarks.advice.lateness import ALWAYS, Lateness
 from sqlext.watermarks.advice.rows import COLUMNS, Advice
 from sqlext.watermarks.ends import Ends
+from sqlext.watermarks.inputs import Alignment, Input
+from sqlext.watermarks.keeper import Seen, TimeKeeper
 
 Row = tuple[str, int]
 Batches = Sequence[Sequence[Row]]
@@ -177,3 +182,152 @@ def test_the_curve_is_the_share_of_late_rows(batches: Batches, assumed: Assumpti
         late = int(lateness.rows(lateness.late(delay)).sum())
         share = next(share for at, share in reversed(curves[None]) if at <= delay)
         assert share == (round(late / total, 6) if total else 0.0)
+
+
+def of_a_run(batches: Batches, assumed: Assumption, delay: int) -> tuple[list[tuple[int, str, int]], int]:
+    """Return which rows (micro-batch, partition, time) a query with this declaration drops, and how many still wait.
+
+    A keeper with the delay decides after each micro-batch. The clock is the largest time that has come.
+    """
+    labels = sorted({label for batch in batches for label, _ in batch})
+    alignment = Alignment("g", assumed.drift) if assumed.drift is not None else None
+    clock = max((t for _, t in batches[0]), default=0) if batches else 0
+    keeper = TimeKeeper([Input("t", delay, assumed.idle, alignment=alignment)], clock)
+    if assumed.per_partition:
+        keeper.saw("t", [Seen(None, 0, label) for label in labels], clock)
+    waiting: dict[str, list[list[int]]] = {label: [] for label in labels}
+    held: frozenset[str] = frozenset()
+    watermarks: list[int | None] = []
+    dropped = []
+    while True:
+        number = len(watermarks)
+        for label in labels if number < len(batches) else ():
+            if times := [t for of, t in batches[number] if of == label]:
+                clock = max([clock, *times])
+                waiting[label].append(times)
+        free = [label for label in labels if waiting[label] and label not in held]
+        if number >= len(batches) and not free:
+            return dropped, sum(len(times) for queue in waiting.values() for times in queue)
+        judging = watermarks[number - assumed.behind] if number >= assumed.behind else None
+        for label in free:
+            pieces = len(waiting[label]) if assumed.behind == 1 else 1
+            times = [t for piece in waiting[label][:pieces] for t in piece]
+            del waiting[label][:pieces]
+            dropped += [(number, label, t) for t in times if judging is not None and t <= judging]
+            split = label if assumed.per_partition else ""
+            keeper.saw("t", [Seen(t, 1, split) for t in times], clock)
+        held = keeper.decide(clock).held.get("t", frozenset())
+        watermarks.append(keeper.watermark)
+
+
+def of_the_advisor(batches: Batches, assumed: Assumption, delay: int) -> tuple[list[tuple[int, str, int]], int]:
+    """Return the same as ``of_a_run``, as it is foretold."""
+    waited = aligned(arrivals(batches), assumed)
+    rows = waited.arrivals
+    late = Lateness(rows, assumed).late(delay)
+    each = zip(rows.batch.tolist(), rows.partition.tolist(), rows.time.tolist(), rows.rows.tolist(), strict=True)
+    found = [
+        (b, str(rows.labels[p]), t)
+        for (b, p, t, n), is_late in zip(each, late, strict=True)
+        if is_late
+        for _ in range(n)
+    ]
+    return found, waited.left
+
+
+@given(BATCHES, ASSUMED, st.sampled_from([None, 0, 30]), st.sampled_from([0, 25, 120]))
+def test_losses_are_those_of_a_run_with_each_declaration(
+    batches: Batches, assumed: Assumption, drift: int | None, delay: int
+) -> None:
+    batches = [batch for batch in batches if batch]
+    declared = replace(assumed, leaves_out=False, drift=drift if assumed.per_partition else None)
+    lost, left = of_a_run(batches, declared, delay)
+    foretold, still = of_the_advisor(batches, declared, delay)
+    assert (sorted(foretold), still) == (sorted(lost), left)
+
+
+#: `b` falls silent after its first row, and `a` goes on for 100 ms. Then rows of both come that are 60 ms old.
+SILENT: Batches = [
+    [("a", 0), ("b", 0)],
+    *([("a", time)] for time in range(10, 101, 10)),
+    [("a", 40), ("b", 41)],
+    [("a", 110)],
+]
+#: `a` is 100 ms ahead at once, and `b` catches up by 20 ms a micro-batch.
+APART: Batches = [[("a", 0), ("b", 0)], *([("a", 100 + time), ("b", time)] for time in range(20, 121, 20))]
+
+
+@pytest.mark.parametrize(
+    ("batches", "assumed", "late"),
+    [
+        # One watermark for all partitions does not wait for the silent one.
+        (SILENT, Assumption(), [("a", 40), ("b", 41)]),
+        # With one of each, the silent one holds the watermark; until it is idle.
+        (SILENT, Assumption(per_partition=True), []),
+        (SILENT, Assumption(per_partition=True, idle=50), [("a", 40), ("b", 41)]),
+        (SILENT, Assumption(per_partition=True, idle=200), []),
+        # A whole input without rows is idle, and follows nobody.
+        (SILENT, Assumption(idle=50), [("a", 40), ("b", 41)]),
+        # A partition that alignment holds back moves no watermark that it shares with others.
+        (APART, Assumption(), [("b", t) for t in range(40, 121, 20)]),
+        (APART, Assumption(per_partition=True), []),
+        (APART, Assumption(per_partition=True, drift=30), []),
+    ],
+)
+def test_what_a_declaration_changes(batches: Batches, assumed: Assumption, late: list[Row]) -> None:
+    lost, _ = of_the_advisor(batches, assumed, 0)
+    assert [(label, time) for _, label, time in lost] == late
+    assert sorted(lost) == sorted(of_a_run(batches, assumed, 0)[0])
+
+
+def test_rows_from_the_future_move_the_watermark_until_they_are_left_out() -> None:
+    batches = [[("a", 10)], [("a", LIMIT + 1)], [("a", 20)], [("a", 30)]]
+    late = {n: Lateness(arrivals(batches), Assumption(leaves_out=n)).late(5).tolist() for n in (False, True)}
+    assert late == {False: [False, False, True, True], True: [False, True, False, False]}
+
+
+def test_alignment_holds_back_who_is_ahead_and_less_is_open() -> None:
+    declared = Assumption(per_partition=True)
+    waited = aligned(arrivals(APART), replace(declared, drift=30))
+    # `a` has read up to 120 when it must wait: its other five rows come when `b` has reached 100.
+    assert waited.arrivals.batch[waited.arrivals.partition == 0].tolist() == [0, 1, 6, 6, 6, 6, 6]
+    assert (waited.later, waited.most, waited.left, waited.partitions) == (4, 4, 0, 1)
+    # While `b` is far behind, two of the three rows of `a` that have come are not open, but wait.
+    behind = APART[:4]
+    waited = aligned(arrivals(behind), replace(declared, drift=30))
+    before, after = Lateness(arrivals(behind), declared), Lateness(waited.arrivals, replace(declared, drift=30))
+    assert (before.held(0)[0], after.held(0)[0], waited.left) == (3, 1, 2)
+    assert aligned(arrivals(APART), replace(declared, drift=200)).later == 0
+    # One input is never ahead of itself.
+    assert aligned(arrivals(APART), Assumption(drift=30)).later == 0
+
+
+def test_a_partition_waits_for_ever_for_a_silent_one_unless_that_is_idle() -> None:
+    silent = [*SILENT[:11]]
+    waited = {n: aligned(arrivals(silent), Assumption(n, per_partition=True, drift=30)) for n in (None, 50)}
+    # 10 to 40 are read; the drift is passed by 40.
+    assert waited[None].left == 6
+    assert waited[50].left == 0
+    assert waited[50].most > 0
+
+
+@given(BATCHES, ASSUMED, st.sampled_from([None, 30]), st.sampled_from([10, 60]), st.integers(0, 120))
+def test_wrong_windows_are_those_whose_count_is_wrong(
+    batches: Batches, assumed: Assumption, drift: int | None, size: int, delay: int
+) -> None:
+    declared = replace(assumed, drift=drift)
+    rows = aligned(arrivals(batches), declared).arrivals
+    lateness = Lateness(rows, declared, Ends(size))
+    late = lateness.late(delay).tolist()
+    counts: dict[bool, dict[tuple[int, int], int]] = {False: {}, True: {}}
+    for partition, time, n, is_late in zip(
+        rows.partition.tolist(), rows.time.tolist(), rows.rows.tolist(), late, strict=True
+    ):
+        window = time // size, partition
+        counts[True][window] = counts[True].get(window, 0) + n
+        if not is_late:
+            counts[False][window] = counts[False].get(window, 0) + n
+    wrong = {window for window, n in counts[True].items() if counts[False].get(window) != n}
+    found, of_each = lateness.windows_of(lateness.late(delay))
+    assert found == len({window for window, _ in wrong})
+    assert of_each.tolist() == [sum(p == n for _, p in wrong) for n in range(len(rows.labels))]
