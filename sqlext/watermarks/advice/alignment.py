@@ -10,7 +10,7 @@ import numpy as np
 
 from sqlext.watermarks.advice.arrivals import Arrivals, Ints
 from sqlext.watermarks.advice.assumption import Assumption
-from sqlext.watermarks.advice.replay import Replay, clock_of
+from sqlext.watermarks.advice.replay import KeeperReplay, clock_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def aligned(arrivals: Arrivals, assumed: Assumption) -> Aligned:
     if assumed.drift is None or not assumed.per_partition or not arrivals.batches:
         return Aligned(arrivals)
     came, clock = _queues(arrivals), clock_of(arrivals, assumed)
-    replay, rests = Replay(arrivals, assumed, int(clock[0])), assumed.behind == 1
+    replay, rests = KeeperReplay(arrivals, assumed, int(clock[0])), assumed.behind == 1
     waiting: dict[int, deque[Ints]] = {}
     held: frozenset[int] = frozenset()
     read: list[Ints] = []

@@ -40,7 +40,7 @@ def replayed(arrivals: Arrivals, assumed: Assumption) -> Reached:
     clock = clock_of(arrivals, assumed)
     reached: list[int] = []
     if len(clock):
-        replay = Replay(arrivals, assumed, int(clock[0]))
+        replay = KeeperReplay(arrivals, assumed, int(clock[0]))
         bounds = np.searchsorted(arrivals.batch, np.arange(arrivals.batches + 1)).tolist()
         for start, end, now in zip(bounds[:-1], bounds[1:], clock.tolist(), strict=True):
             replay.batch(np.arange(start, end), now)
@@ -62,7 +62,7 @@ def clock_of(arrivals: Arrivals, assumed: Assumption) -> Ints:
     return np.where(clock == NONE_YET, 0, clock)
 
 
-class Replay:
+class KeeperReplay:
     """A time keeper that is shown one micro-batch after the other.
 
     Args:
