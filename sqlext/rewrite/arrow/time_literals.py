@@ -36,7 +36,7 @@ def time_literal(text: str, of: pa.DataType, zone: str) -> Literal | None:
         if of == INSTANT and not utc and zone != "UTC":
             # Of a clock that is put back the first of two instants; one that is left out is put on, as Java does.
             time = time.replace(tzinfo=ZoneInfo(zone)).astimezone(timezone.utc)
-    except (ValueError, ZoneInfoNotFoundError):  # no such day, or a zone that only Java knows
+    except (ValueError, OverflowError, ZoneInfoNotFoundError):  # no such day, after year 9999, a zone of Java alone
         return None
     time += timedelta(microseconds=int((fraction or "").ljust(6, "0")))
     micros = (time - _EPOCH) // timedelta(microseconds=1)

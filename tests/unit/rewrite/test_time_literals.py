@@ -35,6 +35,8 @@ def test_an_instant(text: str, zone: str, utc: str) -> None:
     [
         ("2024-02-30 00:00:00", INSTANT, "Europe/Berlin"),
         ("2024-01-01 00:00:00", INSTANT, "No/Where"),
+        ("9999-12-31 23:59:59", INSTANT, "America/New_York"),
+        ("0001-01-01 00:00:00", INSTANT, "Asia/Kolkata"),
         ("2024-01-01 00:00:00Z", WALL_CLOCK, "Europe/Berlin"),
     ],
 )
