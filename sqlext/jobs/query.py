@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlext.errors import SqlExtError
 from sqlext.jobs.progress import InputsRead, Progress, joined
 from sqlext.source import Span
-from sqlext.spark.failures import run_error
 from sqlext.spark.quiet import quiet
 
 if TYPE_CHECKING:
@@ -322,6 +321,8 @@ def end_job(
             try:
                 step()
             except Exception as failure:  # noqa: BLE001 - the first one is what its caller has to know
+                from sqlext.spark.failures import run_error  # not before: it reads files with pyarrow
+
                 query.judge(query.exception or run_error(failure, span))
     finally:
         # Last: whoever waits may start the same query at once and needs the folder's lock.
