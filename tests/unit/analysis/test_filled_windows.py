@@ -117,3 +117,26 @@ def test_rows_that_change_take_it_alone(flink: Analysis) -> None:
 )
 def test_refused(flink: Analysis, query: str, code: str, at: str) -> None:
     flink.refuse(query, code, at)
+
+
+_FILES = "WITH ('connector' = 'filesystem', 'path' = '/in/keys', 'format' = '{}')"
+
+
+@pytest.mark.parametrize(
+    ("keys", "query", "at"),
+    [
+        ("CREATE TABLE t (user_name STRING) " + _FILES.format("debezium-json"), KEYED, "t"),
+        ("CREATE VIEW t AS SELECT user_name, COUNT(*) AS n FROM clicks GROUP BY user_name", KEYED, "t"),
+        ("CREATE TABLE t (user_name INT) " + _FILES.format("json"), KEYED, "t"),
+        ("CREATE TABLE t (item STRING) " + _FILES.format("json"), KEYED, "t"),
+        (
+            "CREATE TABLE t (user_name STRING) " + _FILES.format("json"),
+            f"SELECT UPPER(user_name) AS u, COUNT(*) {ROWS} GROUP BY UPPER(user_name), window_start, window_end EMIT",
+            "UPPER(user_name)",
+        ),
+    ],
+    ids=["changes", "an operator", "another type", "another name", "computed"],
+)
+def test_a_table_without_such_keys_is_refused(flink: Analysis, keys: str, query: str, at: str) -> None:
+    flink.run(keys)
+    flink.refuse(f"{query} FILL FOR EACH KEY OF t", "EMIT-124", at)
