@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -109,7 +111,13 @@ def _show_first_rows(session: Session, table: str, catalog: str, messages: Conso
     messages.print(result_table(found.columns, found.rows))
     where = "" if catalog == DEFAULT_CATALOG else f" --catalog {shlex.quote(catalog)}"
     command = shlex.quote(f"SELECT * FROM {table}")
-    messages.print(f"all of them: sqlext shell -S{where} -e {command}", markup=False, highlight=False)
+    messages.print(f"all of them: {_program()} shell -S{where} -e {command}", markup=False, highlight=False)
+
+
+def _program() -> str:
+    """Return what starts this program in the user's shell: its path where its name alone does not."""
+    called = sys.argv[0]
+    return shlex.quote(called) if Path(called).name == "sqlext" and shutil.which("sqlext") is None else "sqlext"
 
 
 @contextmanager

@@ -38,14 +38,14 @@ def _write(name: str, rows: pd.DataFrame, folder: Path) -> list[str]:
     final, draft = folder / name, folder / f".{name}-{os.getpid()}"
     draft.mkdir(parents=True)
     behind = _disorder(rows[EVENT_TIME[name]])
-    lines = [f"{name}: {len(rows):,} rows in {FILES} files, up to {_hours(behind.max())} out of order"]
+    lines = [f"{name}: {len(rows):,} rows in {FILES} files, {_order(behind.max())}"]
     size = -(-len(rows) // FILES)
     for i in range(FILES):
         part = slice(i * size, (i + 1) * size)
         file = _write_part(name, rows.iloc[part], draft / f"part-{i + 1:02}")
         # A streaming source takes files by the time of their last change: let that be arrival order.
         os.utime(file, (_FIRST_WRITTEN + i, _FIRST_WRITTEN + i))
-        lines.append(f"  {final / file.name}: up to {_hours(behind.iloc[part].max())}")
+        lines.append(f"  {final / file.name}: {_order(behind.iloc[part].max())}")
     shutil.rmtree(final, ignore_errors=True)
     draft.rename(final)
     return lines
@@ -68,6 +68,6 @@ def _disorder(event_time: pd.Series[pd.Timestamp]) -> pd.Series[pd.Timedelta]:
     return event_time.cummax() - event_time
 
 
-def _hours(behind: pd.Timedelta) -> str:
+def _order(behind: pd.Timedelta) -> str:
     minutes = int(behind.total_seconds()) // 60
-    return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"up to {minutes // 60} h {minutes % 60:02} min out of order" if minutes else "in order"

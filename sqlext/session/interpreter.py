@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.definitions import alteration_of, check_known, fill_of, table_of, view_of
+from sqlext.analysis.definitions.catalogs import check_catalog, check_properties
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.inserts.guards import guarded
 from sqlext.analysis.inserts.replays import bind_replay
@@ -18,15 +19,14 @@ from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import own_functions
 from sqlext.connectors.admission import admit
 from sqlext.connectors.base import written_columns
-from sqlext.connectors.options import OWN_PREFIX, OptionError
+from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import known
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
-from sqlext.locations import local
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.functions_allowed import require_functions
@@ -55,7 +55,6 @@ from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.diff import changed_options
 from sqlext_catalog.model import (
-    CATALOG_TYPE,
     DEFAULT_DATABASE,
     Catalog,
     Database,
@@ -63,13 +62,6 @@ from sqlext_catalog.model import (
     Relation,
     Table,
     keeping_query,
-)
-
-#: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
-_CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
-_CATALOG_OPTIONS = frozenset({"type", "default-database", "property-version", *_CATALOG_PLACES})
-_IN_THE_SESSIONS = (
-    "leave it out: it lies in the session's catalog, for which --catalog or connect(catalog=...) name a URL"
 )
 
 
@@ -235,10 +227,10 @@ class Interpreter:
     def _check_reset(self, statement: ast.AlterTable, table: Relation | None) -> None:
         """Refuse keys that a table has not, and could not have (OPT-003); Flink resets them without a word."""
         connector = known(table) if isinstance(table, Table) else None
+        if connector is None or not isinstance(table, Table):
+            return
         for key, place in zip(statement.names, statement.name_spans, strict=True):
-            if connector is None or not isinstance(table, Table) or table.option(key) is not None:
-                continue
-            error = connector.refused_option(table, key)
+            error = connector.refused_option(table, key) if table.option(key) is None else None
             if error is not None:
                 raise error.at(place)
 
@@ -311,7 +303,7 @@ class Interpreter:
         return self._to_spark(statement)
 
     def _create_database(self, statement: ast.CreateDatabase) -> Result:
-        _check_properties(statement.options)
+        check_properties(statement.options)
         options = tuple((o.key, o.value) for o in statement.options)
         name = self.state.catalog.resolve_database(statement.name)
         database = Database(name, statement.comment, options)
@@ -323,7 +315,7 @@ class Interpreter:
         return Result()
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
-        _check_catalog(statement.options)
+        check_catalog(statement.options)
         made = _with_options(Catalog(statement.name[-1], comment=statement.comment), statement.options)
         exists = statement.if_not_exists or made.name not in self.state.created
         self.state.catalog.apply(ddl.create_catalog(made, if_not_exists=exists), f"CREATE CATALOG {made.name}")
@@ -332,13 +324,13 @@ class Interpreter:
 
     def _alter_database(self, statement: ast.AlterDatabase) -> Result:
         name = self.state.catalog.resolve_database(statement.name)
-        _check_properties(statement.options)
+        check_properties(statement.options)
         options = {o.key: o.value for o in statement.options}
         self.state.catalog.apply(ddl.alter_database(name, options), f"ALTER DATABASE {'.'.join(statement.name)}")
         return Result()
 
     def _alter_catalog(self, statement: ast.AlterCatalog) -> Result:
-        _check_catalog(statement.options)
+        check_catalog(statement.options)
         if "type" in statement.keys:
             raise SqlExtError("CAT-039", "the type of a catalog cannot be taken away", span=statement.span)
 
@@ -523,39 +515,6 @@ def _at_option(
         "CREATE OR REPLACE puts the new value into this catalog"
     )
     return SqlExtError(error.code, error.message, span=at, hint=hint)
-
-
-def _check_properties(options: Sequence[ast.Option]) -> None:
-    """Refuse keys of our own among the properties of a database, which may be any words else (OPT-003)."""
-    for option in options:
-        if option.key.startswith(OWN_PREFIX):
-            message = f"a database has no option '{option.key}'"
-            place = option.key_span.to(option.value_span)
-            raise SqlExtError("OPT-003", message, span=place, hint="leave it out, or SET it for the session")
-
-
-def _check_catalog(options: Sequence[ast.Option]) -> None:
-    """Refuse options of a catalog that is a connection to another system (CAT-039), and places that are none."""
-    for option in options:
-        if option.key == "type" and option.value.lower() != CATALOG_TYPE:
-            raise SqlExtError(
-                "CAT-039",
-                f"a catalog of the type `{option.value}` cannot be opened",
-                span=option.value_span,
-                hint="leave the type out, and declare each table of it by CREATE TABLE with its connector",
-            )
-        if option.key in _CATALOG_PLACES:
-            try:
-                local(option.value, "CAT-038", "a catalog of CREATE CATALOG", _IN_THE_SESSIONS)
-            except SqlExtError as error:
-                raise error.at(option.value_span) from None
-    # Last: of a catalog that is a connection this is not what stands in the way. Other keys are kept as notes.
-    for option in options:
-        hint = None if option.key in _CATALOG_OPTIONS else did_you_mean(option.key, _CATALOG_OPTIONS)
-        if hint is not None or option.key.startswith(OWN_PREFIX):
-            hint = hint or f"it takes {', '.join(sorted(_CATALOG_OPTIONS))}"
-            place = option.key_span.to(option.value_span)
-            raise SqlExtError("OPT-003", f"a catalog has no option '{option.key}'", span=place, hint=hint)
 
 
 def _with_options(catalog: Catalog, options: Sequence[ast.Option]) -> Catalog:

@@ -10,7 +10,7 @@ DDL-002  a primary key names no column, or twice the same
 DDL-003  a second primary key
 DDL-004  a primary key on a column that is not physical, or is nullable
 DDL-005  PARTITIONED BY names no physical column
-DDL-006  a sub-query in a computed column or a watermark
+DDL-006  a sub-query in a computed column or a watermark, OVER in a computed column
 DDL-007  a stored expression that a change makes invalid
 DDL-010  LIKE of something that is no table
 DDL-011  LIKE: base and new table define the same thing

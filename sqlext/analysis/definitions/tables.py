@@ -91,13 +91,11 @@ def check_known(options: Sequence[Option], table: Table) -> None:
 
 def _refused_without_connector(table: Table, key: str) -> OptionError | None:
     """Return OPT-003 for a key of our own that no table has, and for one that is meant to be 'connector'."""
-    hint = did_you_mean(key, COMMON.keys)
-    if key in COMMON.keys or not (key.startswith(OWN_PREFIX) or did_you_mean(key, ("connector",))):
-        return None
-    if table.option("connector") is not None and not key.startswith(OWN_PREFIX):
+    misspelt = table.option("connector") is None and did_you_mean(key, ("connector",)) is not None
+    if key in COMMON.keys or not (key.startswith(OWN_PREFIX) or misspelt):
         return None
     message = f"no table has an option '{key}', and this one names no connector that could have it"
-    return OptionError("OPT-003", message, option=key, hint=hint or "leave it out")
+    return OptionError("OPT-003", message, option=key, hint=did_you_mean(key, COMMON.keys) or "leave it out")
 
 
 def _check_meaning(statement: CreateTable, like: LikeClause, base: Inherited, expressions: Expressions) -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.expressions.rows import divides
 from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import (
-    AllOf,
-    Between,
-    Binary,
-    Expr,
-    Literal,
-    Paren,
-    RowValue,
-)
+from sqlext.dialect.ast.expressions import Between, Binary, Expr, Paren, RowValue, and_parts
 from sqlext.plan.joins import Pair
 from sqlext.types import LogicalType
 
@@ -43,21 +34,6 @@ class JoinConditions:
     left: tuple[Expr, ...] = ()
     right: tuple[Expr, ...] = ()
     rest: tuple[Expr, ...] = ()
-
-
-def and_parts(expr: Expr | None) -> Iterator[Expr]:
-    """Yield what AND connects, without what is always true."""
-    inner = expr
-    while isinstance(inner, Paren):
-        inner = inner.operand
-    if isinstance(inner, AllOf):
-        for operand in inner.operands:
-            yield from and_parts(operand)
-    elif isinstance(inner, Binary) and inner.op.upper() == "AND":
-        yield from and_parts(inner.left)
-        yield from and_parts(inner.right)
-    elif inner is not None and not (isinstance(inner, Literal) and inner.value == "TRUE"):
-        yield inner
 
 
 def conditions_of(expr: Expr | None, names: JoinNames) -> JoinConditions:

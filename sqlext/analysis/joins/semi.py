@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.joins.conditions import JoinConditions, and_parts, compared, conditions_of, row_items
+from sqlext.analysis.joins.conditions import JoinConditions, compared, conditions_of, row_items
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.used import used_names
@@ -30,6 +30,7 @@ from sqlext.dialect.ast.expressions import (
     ScalarQuery,
     Star,
     Unary,
+    and_parts,
 )
 from sqlext.dialect.ast.queries import Query, Select
 from sqlext.errors import SqlExtError

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.emit.nearest import without_nearest_emit
-from sqlext.analysis.joins.conditions import NULL_SAFE, JoinConditions, and_parts, compared, conditions_of
+from sqlext.analysis.joins.conditions import NULL_SAFE, JoinConditions, compared, conditions_of
 from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.used import names_of, used_names
@@ -14,7 +14,7 @@ from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.relations.state_ttl import ttl_of
 from sqlext.analysis.types.inference import infer_condition
-from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr
+from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr, and_parts
 from sqlext.dialect.ast.queries import Join
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes

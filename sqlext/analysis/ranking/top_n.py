@@ -14,7 +14,7 @@ from sqlext.analysis.over.calls import OverCall, Prepared, aliased
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import AllOf, Between, Binary, ColumnRef, Expr, Literal, Paren, Star
+from sqlext.dialect.ast.expressions import AllOf, Between, Binary, ColumnRef, Expr, Literal, Paren, Star, and_parts
 from sqlext.dialect.ast.queries import OrderItem, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -228,7 +228,7 @@ def _limit(where: Expr, scope: Scope, physical: str) -> RankLimit | None:
     """Return the range that the conjuncts of a WHERE give a column; None if they give no end."""
     first, last = 1, None
     rest: list[Expr] = []
-    for part in _conjuncts(where):
+    for part in and_parts(where):
         bounds = _bounds(part, scope, physical)
         if bounds is None:
             rest.append(part)
@@ -238,16 +238,6 @@ def _limit(where: Expr, scope: Scope, physical: str) -> RankLimit | None:
         last = high if last is None or (high is not None and high < last) else last
     left = AllOf(where.span, tuple(rest)) if rest else None
     return RankLimit(first, last, left) if last is not None else None
-
-
-def _conjuncts(expr: Expr) -> list[Expr]:
-    if isinstance(expr, Paren):
-        return _conjuncts(expr.operand)
-    if isinstance(expr, AllOf):
-        return [c for o in expr.operands for c in _conjuncts(o)]
-    if isinstance(expr, Binary) and expr.op.upper() == "AND":
-        return [*_conjuncts(expr.left), *_conjuncts(expr.right)]
-    return [expr]
 
 
 def _bounds(part: Expr, scope: Scope, physical: str) -> tuple[int | None, int | None] | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.joins.conditions import and_parts
 from sqlext.analysis.names.substitution import substitute
-from sqlext.dialect.ast.expressions import Binary, ColumnRef, Exists, Expr, InQuery, Node, ScalarQuery
+from sqlext.dialect.ast.expressions import Binary, ColumnRef, Exists, Expr, InQuery, Node, ScalarQuery, and_parts
 from sqlext.dialect.ast.queries import OrderItem, Query, SelectItem
 from sqlext.errors import SqlExtError
 from sqlext.plan.scope import Scope, own_parts

@@ -397,3 +397,18 @@ class Lambda(Expr):
 def is_literal(node: Node) -> bool:
     """Whether a node is a literal, with or without a sign."""
     return isinstance(node, Literal) or (isinstance(node, Unary) and isinstance(node.operand, Literal))
+
+
+def and_parts(expr: Expr | None) -> Iterator[Expr]:
+    """Yield what AND connects, without what is always true."""
+    inner = expr
+    while isinstance(inner, Paren):
+        inner = inner.operand
+    if isinstance(inner, AllOf):
+        for operand in inner.operands:
+            yield from and_parts(operand)
+    elif isinstance(inner, Binary) and inner.op.upper() == "AND":
+        yield from and_parts(inner.left)
+        yield from and_parts(inner.right)
+    elif inner is not None and not (isinstance(inner, Literal) and inner.value == "TRUE"):
+        yield inner

@@ -61,9 +61,8 @@ def _parts(clause: nodes.EmitClause) -> Iterator[str]:
 
 def _fill(fill: nodes.Fill) -> str:
     values = (f"{_name(v.column)} = {v.kind if v.value is None else v.value.span.text}" for v in fill.values)
-    what = f"EACH KEY OF {'.'.join(map(_name, fill.table.parts))}" if fill.table is not None else ""
-    what = what if fill.ms is None else duration_text(fill.ms)
-    return f"FILL FOR {what}" + (f" WITH ({', '.join(values)})" if fill.values else "")
+    keys = "" if fill.table is None else f"EACH KEY OF {'.'.join(map(_name, fill.table.parts))}"
+    return f"FILL FOR {keys or duration_text(fill.ms or 0)}" + (f" WITH ({', '.join(values)})" if fill.values else "")
 
 
 def _evictor(evictor: nodes.Evictor) -> str:

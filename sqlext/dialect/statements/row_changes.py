@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
 from sqlext.dialect.ast.queries import Relation, SubqueryRef, TableRef
 from sqlext.dialect.ast.row_changes import AllColumns, Assigned, Inserted, RowChange, WhenClause
@@ -10,6 +13,8 @@ from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.queries.relations import parse_alias, parse_name
 from sqlext.dialect.queries.whole import parse_query
 from sqlext.errors import SqlExtError
+
+T = TypeVar("T")
 
 
 def parse_row_change(cursor: Cursor, verb: str) -> RowChange | None:
@@ -90,9 +95,9 @@ def _action(cursor: Cursor) -> tuple[Assigned | Inserted | AllColumns, ...]:
         return (AllColumns(cursor.span_from(start)),)
     if updates:
         return _assignments(cursor)
-    columns = _columns(cursor)
+    columns = _listed(cursor, _column)
     cursor.expect_words("VALUES")
-    values = _values(cursor)
+    values = _listed(cursor, parse_expression)
     return (Inserted(cursor.span_from(start), columns, values),)
 
 
@@ -107,20 +112,11 @@ def _assignments(cursor: Cursor) -> tuple[Assigned, ...]:
     return tuple(found)
 
 
-def _columns(cursor: Cursor) -> tuple[ColumnRef, ...]:
+def _listed(cursor: Cursor, read: Callable[[Cursor], T]) -> tuple[T, ...]:
     cursor.expect_symbol("(")
-    found = [_column(cursor)]
+    found = [read(cursor)]
     while cursor.accept_symbol(","):
-        found.append(_column(cursor))
-    cursor.expect_symbol(")")
-    return tuple(found)
-
-
-def _values(cursor: Cursor) -> tuple[Expr, ...]:
-    cursor.expect_symbol("(")
-    found = [parse_expression(cursor)]
-    while cursor.accept_symbol(","):
-        found.append(parse_expression(cursor))
+        found.append(read(cursor))
     cursor.expect_symbol(")")
     return tuple(found)
 

@@ -19,7 +19,7 @@ from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import JoinSide, StreamJoin
 from sqlext.plan.lineage.sets import common_keys
-from sqlext.plan.lineage.static_joins import KnownColumn, found_column, of_keys, of_projection, sides_of
+from sqlext.plan.lineage.static_joins import KnownColumn, found_column, is_null, of_keys, of_projection, sides_of
 from sqlext.plan.lineage.tests import Equal, IsTrue, Near, Reaching, Test, Within
 from sqlext.plan.matching import Match
 from sqlext.plan.nodes import (
@@ -205,10 +205,8 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
     below, other = _below_side(side, facts), node.right if side is node.left else node.left
     known = _below_side(other, facts)
     pads = node.join.pads_right, node.join.pads_left
-    if pads[number]:  # NULL may say that the row met nothing
-        below = {key: v for key, v in below.items() if not hasattr(v, "is_valid") or v.is_valid}
-    if pads[1 - number]:
-        known = {key: v for key, v in known.items() if not hasattr(v, "is_valid") or v.is_valid}
+    below = _without_nulls(below) if pads[number] else below
+    known = _without_nulls(known) if pads[1 - number] else known
     keys: list[tuple[Expr, Any]] = []
     for pair in node.equal:
         own, of_other = (pair.left, pair.right) if number == 0 else (pair.right, pair.left)
@@ -223,6 +221,10 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
         yield _origin(plan, keys, side.filters, side.scope, below)
         return
     yield from origins(plan, {**_facts_of_keys(keys, side.scope), **below})
+
+
+def _without_nulls(facts: Facts) -> Facts:
+    return {key: value for key, value in facts.items() if not is_null(value)}
 
 
 def _below_static_join(node: Join, known: Sequence[KnownColumn]) -> Iterator[Origin]:

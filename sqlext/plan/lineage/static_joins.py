@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlext.dialect.ast.expressions import AllOf, Binary, ColumnRef, Expr, Paren
+from sqlext.dialect.ast.expressions import Binary, ColumnRef, Expr, Paren, and_parts
 from sqlext.plan.base import PlanNode
 from sqlext.plan.lineage.tests import Within
 from sqlext.plan.nodes import Aliased, Join, Project
@@ -47,6 +47,11 @@ class JoinedSide(NamedTuple):
     told: bool
 
 
+def is_null(value: Any) -> bool:
+    """Whether what is known of a column is that it is NULL; in an outer join that may say that a row met nothing."""
+    return not isinstance(value, Within) and not value.is_valid
+
+
 def found_column(expr: Expr, scope: Scope) -> Found | None:
     """Return the column that an expression is, if it is one, with its relation."""
     while isinstance(expr, Paren):
@@ -78,8 +83,7 @@ def sides_of(node: Join, known: Sequence[KnownColumn]) -> Iterator[JoinedSide]:
     """Yield each side of a join, and of joins in it, with what is known of its rows and what must be equal."""
     aliases = _aliases(node.left), _aliases(node.right)
     padded = node.kind in ("RIGHT", "FULL"), node.kind in ("LEFT", "FULL")
-    # NULL may say that the row met nothing.
-    sure = [k for k in known if not (padded[k.alias in aliases[1]] and _is_null(k.value))]
+    sure = [k for k in known if not (padded[k.alias in aliases[1]] and is_null(k.value))]
     equal = list(_equal_columns(node))
     for number, side in enumerate((node.left, node.right)):
         own = [k for k in sure if k.alias in aliases[number]]
@@ -91,16 +95,12 @@ def sides_of(node: Join, known: Sequence[KnownColumn]) -> Iterator[JoinedSide]:
             yield JoinedSide(side, {k.column: k.value for k in own}, bool(own))
 
 
-def _is_null(value: Any) -> bool:
-    return not isinstance(value, Within) and not value.is_valid
-
-
 def _equal_columns(node: Join) -> Iterator[tuple[_Column, _Column]]:
     """Yield columns of the left and the right side that must be equal."""
     for left_alias, left, right_alias, right in node.equal:
         yield (left_alias, (left, None)), (right_alias, (right, None))
     of_right = _aliases(node.right)
-    compared = [(p.left, p.right) for p in _conjuncts(node.condition) if isinstance(p, Binary) and p.op == "="]
+    compared = [(p.left, p.right) for p in and_parts(node.condition) if isinstance(p, Binary) and p.op == "="]
     for one, other in (*compared, *node.sought):
         first, second = _named(one, node.scope), _named(other, node.scope)
         if first is None or second is None or (first[0] in of_right) == (second[0] in of_right):
@@ -111,19 +111,6 @@ def _equal_columns(node: Join) -> Iterator[tuple[_Column, _Column]]:
 def _named(expr: Expr, scope: Scope) -> _Column | None:
     found = found_column(expr, scope)
     return None if found is None else (found.relation.alias, (found.column.physical, found.column.window_bound))
-
-
-def _conjuncts(expr: Expr | None) -> Iterator[Expr]:
-    while isinstance(expr, Paren):
-        expr = expr.operand
-    if isinstance(expr, Binary) and expr.op == "AND":
-        yield from _conjuncts(expr.left)
-        yield from _conjuncts(expr.right)
-    elif isinstance(expr, AllOf):
-        for part in expr.operands:
-            yield from _conjuncts(part)
-    elif expr is not None:
-        yield expr
 
 
 def _aliases(node: PlanNode) -> frozenset[str]:

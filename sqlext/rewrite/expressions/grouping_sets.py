@@ -1,4 +1,4 @@
-"""Expand GROUPING SETS, ROLLUP and CUBE for a stateful aggregate.
+"""Group by GROUPING SETS, ROLLUP and CUBE in a stateful aggregate.
 
 Each row goes in once for every set, and the set is one of the keys.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import chain
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import GroupingSets
+from sqlext.plan.key_sets import key_sets
 from sqlext.plan.scope import Scope, Shape, shape
 
 #: The column that says which set a row is for.
@@ -54,28 +55,9 @@ def sets_of(items: Sequence[Expr | GroupingSets], scope: Scope) -> Sets | None:
     """Return the sets of a GROUP BY, None if it has none: of several items, every combination."""
     if not any(isinstance(i, GroupingSets) for i in items):
         return None
-    choices = [_sets(item, scope) for item in items]
-    # The order is a fact of the state: keys hold the number of their set (`SET`).
-    members = [tuple(dict.fromkeys(chain(*combination))) for combination in product(*choices)]
+    members = [tuple(dict.fromkeys(shape(key, scope) for key in keys)) for keys in key_sets(items)]
     expressions = tuple(dict.fromkeys(chain(*members)))
     return Sets(expressions, tuple(frozenset(m) for m in members))
-
-
-def _sets(item: Expr | GroupingSets, scope: Scope) -> list[tuple[Shape, ...]]:
-    if not isinstance(item, GroupingSets):
-        return [(shape(item, scope),)]
-    if item.kind == "GROUPING SETS":
-        return [s for group in item.sets for s in _group(group, scope)]
-    units = [next(iter(_group(group, scope))) for group in item.sets]
-    if item.kind == "ROLLUP":
-        return [tuple(chain(*units[:n])) for n in range(len(units), -1, -1)]
-    return [tuple(chain(*chosen)) for n in range(len(units), -1, -1) for chosen in combinations(units, n)]
-
-
-def _group(group: tuple[Expr | GroupingSets, ...], scope: Scope) -> list[tuple[Shape, ...]]:
-    if len(group) == 1 and isinstance(group[0], GroupingSets):
-        return _sets(group[0], scope)
-    return [tuple(shape(e, scope) for e in group)]
 
 
 def _list(numbers: Sequence[int]) -> str:

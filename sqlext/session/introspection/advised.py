@@ -12,7 +12,6 @@ from sqlext.local.arrivals import arrivals_read
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.session.introspection.advisor import Analyzed
 from sqlext.session.local_plans import NotLocalError, local_select
-from sqlext.settings import parse_duration
 from sqlext.spark.notices import Notice
 from sqlext.stores.location import Location
 from sqlext.watermarks.advice.alignment import Aligned, aligned
@@ -72,8 +71,7 @@ def answered(found: Analyzed, arrivals: Arrivals) -> Result:
 
 def _advice(found: Analyzed, arrivals: Arrivals) -> Advice:
     lateness = Lateness(arrivals, found.assumed, found.windows)
-    delays = tuple(parse_duration(d) or 0 for d in found.options.get("delays", "").split(",") if d.strip())
-    return Advice(lateness, found.delay, delays, int(found.options.get("partitions", "10")))
+    return Advice(lateness, found.delay, found.delays, found.partitions)
 
 
 def _of_alignment(found: Analyzed, waited: Aligned, advice: Advice, arrivals: Arrivals) -> str:

@@ -114,6 +114,16 @@ class Analyzed:
         return constant_delay(text, mark.column)
 
     @property
+    def delays(self) -> tuple[int, ...]:
+        """The delays (ms) that are asked for; none: they are chosen."""
+        return tuple(parse_duration(d) or 0 for d in self.options.get("delays", "").split(",") if d.strip())
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions are shown at most."""
+        return int(self.options.get("partitions", "10"))
+
+    @property
     def future(self) -> int | None:
         """How far (ms) a row may be ahead of the clock."""
         return future_of(self.table, self.env.settings)

@@ -11,7 +11,6 @@ from sqlext.jobs.result import DelayCurve, Result
 from sqlext.jobs.timekeeping import read_state
 from sqlext.session.introspection.advisor import Analyzed
 from sqlext.session.records import home_location
-from sqlext.settings import parse_duration
 from sqlext.watermarks.advice.seen import COLUMNS, SeenLateness
 from sqlext.watermarks.sketch import Sketches
 from sqlext_catalog.model import Table
@@ -38,10 +37,8 @@ def seen_by_queries(found: Analyzed, running: Sequence[Query], state: SessionSta
         message = f"no query has read rows of `{name}` by its watermark"
         hint = f"ANALYZE WATERMARK FOR {name} reads the table itself"
         raise SqlExtError("TIME-020", message, span=found.statement.seen_span, hint=hint)
-    delays = tuple(parse_duration(d) or 0 for d in found.options.get("delays", "").split(",") if d.strip())
-    most = int(found.options.get("partitions", "10"))
     curves = {f"{s.query} {s.input}": [(delay, high) for delay, _, high in s.curve()] for s in seen}
-    rows = [row for s in seen for row in s.rows(delays, most)]
+    rows = [row for s in seen for row in s.rows(found.delays, found.partitions)]
     notices = tuple(s.summary() for s in seen)
     return Result(COLUMNS, rows, notices=notices, curve=DelayCurve("late rows", curves, seen[0].declared))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sqlext.spark.clones import keep_for, let_go
+from sqlext.spark.clones import _gone, keep_for, let_go
 
 PATIENCE = 30
 
@@ -59,7 +59,15 @@ def test_with_its_owner(collected: Callable[[Callable[[], int]], None]) -> None:
     assert ended.get(timeout=PATIENCE) == "sqlext clones"
 
 
-def test_when_nobody_uses_it() -> None:
+def test_when_those_have_left_it_who_let_it_go() -> None:
     ended: SimpleQueue[str] = SimpleQueue()
-    let_go(_Clone(ended))  # type: ignore[arg-type]
+
+    def leave() -> None:
+        clone = _Clone(ended)
+        let_go(clone)  # type: ignore[arg-type]
+        while not _gone.empty():  # it is taken while it is still here
+            threading.Event().wait(0)
+        assert clone is not None
+
+    leave()
     assert ended.get(timeout=PATIENCE) == "sqlext clones"
