@@ -63,6 +63,7 @@ _TABLES: Mapping[str, str] = {
     "ignoreChanges": "Rewritten files are read again, with rows that were read before.",
     "ignoreDeletes": "Commits that only delete are passed over.",
     "index": "The index that documents go to; {column} stands for the value of a column.",
+    "json.decode.json-parser.enabled": "Which parser Flink takes; the rows are the same.",
     "json.fail-on-missing-field": "A missing field is an error.",
     "key.fields": "The columns in the record's key, separated by semicolons.",
     "key.fields-prefix": "The prefix that the names of key columns have in the table alone.",

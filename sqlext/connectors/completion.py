@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.connectors.filesystem.table import FORMATS
-from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
+from sqlext.connectors.formats.changelog import JSON_CHANGELOG_FORMATS
 from sqlext.connectors.options import COMMON, OneOf, OptionError, Rules, boolean
 from sqlext.connectors.registry import CONNECTORS
 from sqlext_catalog.model import ObjectName, Table
@@ -24,7 +24,7 @@ def option_values(key: str, options: Mapping[str, str]) -> list[str]:
     if isinstance(rule, OneOf):
         return list(rule.choices)
     if key == "format":
-        return [*FORMATS, *CHANGELOG_FORMATS]
+        return [*FORMATS, *JSON_CHANGELOG_FORMATS]
     return ["true", "false"] if rule is boolean else []
 
 

@@ -149,6 +149,13 @@ class Rules:
             tuple(p for r in every for p in r.patterns),
         )
 
+    def behind(self, prefix: str) -> Rules:
+        """Return the same rules for options that stand behind a prefix (``value.``)."""
+        keys = {f"{prefix}{key}": check for key, check in self.keys.items()}
+        required = tuple(f"{prefix}{key}" for key in self.required)
+        patterns = tuple((f"{re.escape(prefix)}(?:{key})", check) for key, check in self.patterns)
+        return Rules(keys, required, tuple(f"{prefix}{p}" for p in self.prefixes), patterns)
+
     def check(self, owner: str, options: Mapping[str, str]) -> None:
         """Check options of ``owner`` (``connector 'filesystem'``).
 

@@ -50,9 +50,13 @@ def partition_text(column: WriteColumn, zone: str) -> str:
 def message_fields(
     form: ChangelogFormat, columns: Iterable[WriteColumn], options: Mapping[str, str], context: SinkContext
 ) -> dict[str, str]:
-    """Return field -> SQL of the message of changes for a row; a row without a kind is an INSERT."""
-    json_options = form.json_options(options)
-    values = (f"{string(c.name)}, {encode_column(c, 'json', json_options, context.zone)}" for c in columns)
+    """Return field -> SQL of the message of changes for a row; a row without a kind is an INSERT.
+
+    Args:
+        options: of the format, with its prefix; of one of Avro by the names of the format avro.
+    """
+    held, own = ("avro", dict(options)) if form.avro else ("json", form.json_options(options))
+    values = (f"{string(c.name)}, {encode_column(c, held, own, context.zone)}" for c in columns)
     taken_back = f"{identifier(context.kind)} IN ({UPDATE_BEFORE}, {DELETE})" if context.kind else "false"
     return dict(written_message(form, f"named_struct({', '.join(values)})", taken_back))
 

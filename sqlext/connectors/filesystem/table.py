@@ -17,7 +17,7 @@ from sqlext.connectors.base import (
     read_columns,
 )
 from sqlext.connectors.formats.base import Decoded, Format, Message, ReadField, TextFormat, parsed, unknown_format
-from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
+from sqlext.connectors.formats.changelog import JSON_CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import parsed_changes
 from sqlext.connectors.formats.columnar import ORC, PARQUET
 from sqlext.connectors.formats.conversions import output_type, text_to_value, wall_to_instant
@@ -120,15 +120,17 @@ class Filesystem(Connector):
     def rules_for(self, table: Table, role: Role) -> Rules:
         """Return the connector's options and those of the table's format."""
         name = table.option("format")
-        if name in CHANGELOG_FORMATS:
-            return _RULES.merged(CHANGELOG_FORMATS[name].rules)
-        return _RULES.merged(self._format(table).rules) if name else _RULES
+        if not name:
+            return _RULES
+        form = JSON_CHANGELOG_FORMATS[name].rules if name in JSON_CHANGELOG_FORMATS else self._format(table).rules
+        # As Flink's, this connector passes over options of the format that nobody knows; Kafka's refuses them.
+        return _RULES.merged(form, Rules(prefixes=(f"{name}.",)))
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work; see Connector.validate."""
         super().validate(table, role)
         if self.changelog(table):
-            CHANGELOG_FORMATS[table.option("format") or ""].validate(self.owner, dict(table.options), role)
+            JSON_CHANGELOG_FORMATS[table.option("format") or ""].validate(self.owner, dict(table.options), role)
         else:
             self._format(table).validate(self.owner, dict(table.options))
         # As Spark does (ALL_PARTITION_COLUMNS_NOT_ALLOWED): files would have no column.
@@ -161,7 +163,7 @@ class Filesystem(Connector):
 
     def changelog(self, table: Table) -> bool:
         """Return whether its format is one of changes."""
-        return table.option("format") in CHANGELOG_FORMATS
+        return table.option("format") in JSON_CHANGELOG_FORMATS
 
     def takes_changes(self, table: Table) -> bool:
         """Return whether its format is one of changes."""
@@ -195,7 +197,7 @@ class Filesystem(Connector):
 
     def _changes_spec(self, table: Table, zone: str) -> ReadSpec:
         """Return how files of changes are read: a line is a message."""
-        form = CHANGELOG_FORMATS[table.option("format") or ""]
+        form = JSON_CHANGELOG_FORMATS[table.option("format") or ""]
         fields = physical_fields(table, table.partitioned_by)
         changes = parsed_changes(form, identifier("value"), fields, dict(table.options), zone)
         spec = self._files_spec(table, changes.columns, zone, "text", (("value", "STRING"),))
@@ -265,7 +267,7 @@ class Filesystem(Connector):
     def _format(self, table: Table) -> Format:
         name = table.option("format") or ""
         if name not in FORMATS:
-            raise unknown_format(name, {**FORMATS, **CHANGELOG_FORMATS}, self.owner)
+            raise unknown_format(name, {**FORMATS, **JSON_CHANGELOG_FORMATS}, self.owner)
         return FORMATS[name]
 
     def _line_by_line(

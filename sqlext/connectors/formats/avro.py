@@ -55,8 +55,7 @@ class AvroFormat:
             _LEGACY: boolean,
             # Flink's avro has no such option; a table that has it expects what it would not get.
             _LENIENT: one_of("false"),
-        },
-        prefixes=("avro.",),
+        }
     )
 
     def plain(self, options: Mapping[str, str]) -> Mapping[str, str]:

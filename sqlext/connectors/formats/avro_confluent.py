@@ -43,7 +43,10 @@ class AvroConfluentFormat(AvroFormat):
     """``'format' = 'avro-confluent'``, of messages."""
 
     name = "avro-confluent"
-    rules = Rules({f"{_PREFIX}{key}": check for key, check in _OWN.items()}, prefixes=(_PREFIX,))
+    rules = Rules(
+        {f"{_PREFIX}{key}": check for key, check in _OWN.items()},
+        prefixes=tuple(f"{_PREFIX}{begin}" for begin in (_PROPERTIES, *_STORES)),
+    )
 
     def plain(self, options: Mapping[str, str]) -> Mapping[str, str]:
         """Return options of the format under the names that ``'format' = 'avro'`` has for them."""
@@ -77,9 +80,8 @@ def require_registry(owner: str, options: Mapping[str, str], given: str) -> None
         raise OptionError("OPT-004", f"{owner} needs option '{key}'", hint=f"add '{key}' = '...' to WITH (...)")
     for key in options:
         if key.removeprefix(_PREFIX).removeprefix(_PROPERTIES).startswith(_STORES):
-            hint = (
-                f"files of PEM: '{_PREFIX}{_PROPERTIES}ssl.ca.location', 'ssl.certificate.location', 'ssl.key.location'"
-            )
+            names = "'ssl.certificate.location', 'ssl.key.location'"
+            hint = f"files of PEM: '{given}{_PREFIX}{_PROPERTIES}ssl.ca.location', {names}"
             message = f"option '{given}{key}' of {owner} names a store of Java's, which is not read"
             raise OptionError("OPT-005", message, option=f"{given}{key}", hint=hint)
 

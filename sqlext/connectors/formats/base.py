@@ -93,6 +93,10 @@ class MessageFormat(Protocol):
         """Its name in the option ``format``."""
 
     @property
+    def rules(self) -> Rules:
+        """The options that it takes."""
+
+    @property
     def binary(self) -> bool:
         """Whether a message is bytes, no text."""
 
@@ -156,8 +160,7 @@ def columns_text(schema: tuple[tuple[str, str], ...]) -> str:
 _NOT_HERE = {
     "avro": "files of Avro are read and written by 'connector' = 'spark', 'format' = 'avro', and Spark's package",
     "avro-confluent": "the records of connector 'kafka' and connector 'upsert-kafka' have it",
-    "debezium-avro-confluent": "let Debezium write JSON, for 'debezium-json'; or read its messages as rows by "
-    "'avro-confluent' with columns `before`, `after` and `op`",
+    "debezium-avro-confluent": "the records of connector 'kafka' have it",
     **dict.fromkeys(
         ("protobuf", "protobuf-confluent", "proto-registry"),
         "read the messages by 'raw' into BYTES, and take them apart with a Python function",

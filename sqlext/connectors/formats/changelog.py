@@ -1,4 +1,4 @@
-"""Describe formats whose messages are changes of rows: debezium-json, canal-json, maxwell-json, ogg-json.
+"""Describe formats whose messages are changes of rows: debezium-json, canal-json, and others.
 
 Names of fields, operations and options are those of Flink 2.3's formats of these names. A message tells what happened
 in one field (``op``) and carries images of the row; it becomes one row for each image, with its kind
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sqlext.connectors.formats.avro_confluent import AvroConfluentFormat
+from sqlext.connectors.formats.debezium_avro import NAME, PREFIX
 from sqlext.connectors.options import Check, OptionError, Rules, any_text, boolean, one_of, pattern
 from sqlext.types import INT, STRING, TIMESTAMP_LTZ3, LogicalType, array, map_of
 
@@ -39,7 +41,8 @@ class ChangelogFormat:
         images: ``pair``: the fields before and after; ``old``: data, and in old what an update has changed;
             ``old-lists``: lists of these.
         metadata: its metadata columns, by key.
-        own_options: options beside those that all have, without the format's prefix, and their checks.
+        own_options: options beside those that all of JSON have, without the format's prefix, and their checks.
+        avro: whether a message is a record of Avro by a schema of a registry, no text of JSON.
     """
 
     name: str
@@ -51,10 +54,13 @@ class ChangelogFormat:
     skipped: tuple[str, ...] = ()
     metadata: Mapping[str, Metadata] = field(default_factory=dict)
     own_options: Mapping[str, Check] = field(default_factory=dict)
+    avro: bool = False
 
     @property
     def rules(self) -> Rules:
         """The options that it takes."""
+        if self.avro:
+            return AvroConfluentFormat.rules.behind(PREFIX)
         common = {
             "ignore-parse-errors": boolean,
             "timestamp-format.standard": one_of("SQL", "ISO-8601"),
@@ -64,7 +70,7 @@ class ChangelogFormat:
             "encode.ignore-null-fields": boolean,
         }
         checks = {f"{self.name}.{k}": check for k, check in (common | dict(self.own_options)).items()}
-        return Rules(checks, prefixes=(f"{self.name}.",))
+        return Rules(checks)
 
     def validate(self, owner: str, options: Mapping[str, str], role: str) -> None:
         """Refuse to write the schema that Debezium can put around its messages, as Flink does."""
@@ -158,4 +164,9 @@ OGG = ChangelogFormat(
         "event-timestamp": Metadata(TIMESTAMP_LTZ3, "op_ts", "STRING", "CAST(concat({}, 'Z') AS TIMESTAMP)"),
     },
 )
-CHANGELOG_FORMATS: dict[str, ChangelogFormat] = {f.name: f for f in (DEBEZIUM, CANAL, MAXWELL, OGG)}
+DEBEZIUM_AVRO = ChangelogFormat(
+    NAME, DEBEZIUM.op, DEBEZIUM.inserts, DEBEZIUM.updates, DEBEZIUM.deletes, DEBEZIUM.images, avro=True
+)
+#: Those that files hold too.
+JSON_CHANGELOG_FORMATS: dict[str, ChangelogFormat] = {f.name: f for f in (DEBEZIUM, CANAL, MAXWELL, OGG)}
+CHANGELOG_FORMATS: dict[str, ChangelogFormat] = JSON_CHANGELOG_FORMATS | {DEBEZIUM_AVRO.name: DEBEZIUM_AVRO}

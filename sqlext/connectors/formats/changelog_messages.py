@@ -1,7 +1,7 @@
 """Take messages of changes apart, and put them together, in Spark SQL.
 
-A message is parsed once (``from_json`` of its envelope); its images become an array of rows with their kinds, which
-is exploded. What is no such message fails the query (RUN-044), or is skipped with ``ignore-parse-errors``.
+A message is parsed once (``from_json`` or ``from_avro`` of its envelope); its images become an array of rows with their
+kinds, which is exploded. What is no such message fails the query (RUN-044), or is skipped with ``ignore-parse-errors``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlext.connectors.formats.base import ReadField
+from sqlext.connectors.formats.avro_confluent import AvroConfluentFormat
+from sqlext.connectors.formats.base import Message, ReadField
 from sqlext.connectors.formats.changelog import ChangelogFormat
+from sqlext.connectors.formats.debezium_avro import record_fields, registry_options
 from sqlext.connectors.formats.json import JsonFormat, ignores_errors
 from sqlext.quoting import identifier, string
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -39,31 +41,39 @@ class ParsedChanges:
 
 def parsed_changes(
     form: ChangelogFormat,
-    text: str,
+    content: str,
     fields: tuple[ReadField, ...],
     options: Mapping[str, str],
     zone: str,
     metadata: tuple[str, ...] = (),
 ) -> ParsedChanges:
-    """Return how ``text`` (SQL of a STRING) becomes the changes that it tells of.
+    """Return how a message becomes the changes that it tells of.
 
     Args:
         form: its format.
+        content: SQL of the message: a STRING, or a BINARY where it is a record of Avro.
         fields: the columns of a row.
         options: of the table, with the format's prefix.
         zone: the session's time zone.
         metadata: keys of the format's metadata that are read.
     """
-    reading = _Reading(form, text, fields, options, metadata)
-    row = JsonFormat().decode(fields, {}, zone, lambda n: f"{_CHANGE}.row.{identifier(n)}")
+    reading = _Reading(form, content, fields, options, metadata)
+    if form.avro:
+        row = AvroConfluentFormat().decode(fields, registry_options(options), zone, _of_row)
+    else:
+        row = JsonFormat().decode(fields, {}, zone, _of_row)
     values = {k: form.metadata[k].value.format(reading.of(form.metadata[k].field)) for k in metadata}
     return ParsedChanges(reading.derived(), (_CHANGE, reading.changes()), dict(row.expressions), values)
+
+
+def _of_row(name: str) -> str:
+    return f"{_CHANGE}.row.{identifier(name)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
     form: ChangelogFormat
-    text: str
+    content: str
     fields: tuple[ReadField, ...]
     options: Mapping[str, str]
     metadata: tuple[str, ...]
@@ -75,6 +85,9 @@ class _Reading:
 
     def derived(self) -> tuple[tuple[str, str], ...]:
         """Return the message and, where an update tells what it has changed, the names of these fields."""
+        if self.form.avro:
+            fields, options = record_fields(self.fields, self.form.op), registry_options(self.options)
+            return ((_MESSAGE, AvroConfluentFormat().struct(Message(self.content, _MESSAGE, fields, options, "UTC"))),)
         row = f"STRUCT<{', '.join(f'{identifier(n)}: {t}' for n, t in JsonFormat().raw_schema(self.fields, {}))}>"
         listed = f"ARRAY<{row}>" if self.form.images == "old-lists" else row
         images = ("before", "after") if self.form.images == "pair" else ("data", "old")
@@ -96,7 +109,8 @@ class _Reading:
         """Return the array of the message's changes: NULL for a message without any."""
         op, form = self.of(self.form.op), self.form
         # Kafka's tombstones are no change and no error, as in Flink.
-        whens = [(f"coalesce({self.text}, '') = ''", "NULL")]
+        nothing = f"{self.content} IS NULL" if form.avro else f"coalesce({self.content}, '') = ''"
+        whens = [(nothing, "NULL")]
         # Flink matches the whole text, RLIKE searches in it.
         whens += [
             (f"NOT coalesce({self.of(n)} RLIKE {string(f'^(?:{p})$')}, false)", "NULL") for n, p in self._matches()
@@ -112,7 +126,8 @@ class _Reading:
         if ignores_errors(self.form.json_options(self.options)):
             return "NULL"
         told = f"[RUN-044] no message of {self.form.name}: unknown {self.form.op}, or an image of the row is missing: "
-        return f"raise_error(concat({string(told)}, {self.text}))"
+        shown = f"hex({self.content})" if self.form.avro else self.content
+        return f"raise_error(concat({string(told)}, {shown}))"
 
     def _one(self, kind: int) -> tuple[str, str]:
         """Return the condition and the changes of an INSERT or a DELETE."""
@@ -155,7 +170,7 @@ class _Reading:
     def _from_json(self, schema: str) -> str:
         settings = JsonFormat().reader_options(self.form.json_options(self.options))
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings if k != "columnNameOfCorruptRecord")
-        return f"from_json({self.text}, {string(schema)}, map({pairs}))"
+        return f"from_json({self.content}, {string(schema)}, map({pairs}))"
 
 
 def written_message(form: ChangelogFormat, row: str, taken_back: str) -> tuple[tuple[str, str], ...]:

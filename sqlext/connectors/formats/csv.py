@@ -38,8 +38,7 @@ class CsvFormat:
             "csv.ignore-parse-errors": boolean,
             "csv.array-element-delimiter": any_text,
             "csv.write-bigdecimal-in-scientific-notation": boolean,
-        },
-        prefixes=("csv.",),
+        }
     )
 
     def validate(self, owner: str, options: Mapping[str, str]) -> None:

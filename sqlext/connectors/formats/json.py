@@ -42,8 +42,9 @@ class JsonFormat:
             "json.map-null-key.literal": any_text,
             "json.encode.decimal-as-plain-number": boolean,
             "json.encode.ignore-null-fields": boolean,
-        },
-        prefixes=("json.",),
+            # Which of two parsers Flink takes: the rows are the same.
+            "json.decode.json-parser.enabled": boolean,
+        }
     )
 
     def validate(self, owner: str, options: Mapping[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import NamedTuple
 
 from sqlext.connectors.base import Role, physical_fields
 from sqlext.connectors.formats.avro import AvroFormat, require_avro_columns
@@ -11,6 +12,7 @@ from sqlext.connectors.formats.avro_confluent import AvroConfluentFormat, regist
 from sqlext.connectors.formats.base import MessageFormat, ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.csv import CsvFormat
+from sqlext.connectors.formats.debezium_avro import PREFIX, record_fields, registry_options
 from sqlext.connectors.formats.json import JsonFormat
 from sqlext.connectors.options import RAW_OPTIONS, OptionError, Rules, any_text, duration, one_of, positive, whole
 from sqlext_catalog.model import Options, Table
@@ -62,13 +64,7 @@ _SINK = {
     "sink.transactional-id-prefix": any_text,
     "sink.parallelism": positive,
 }
-_PREFIXES = (
-    "properties.",
-    "kafka.",
-    *_FORMAT_OPTIONS,
-    *(f"value.{p}" for p in _FORMAT_OPTIONS),
-    *(f"key.{name}." for name in MESSAGE_FORMATS),
-)
+_PREFIXES = ("properties.", "kafka.")
 
 RULES = Rules(
     {
@@ -98,6 +94,19 @@ UPSERT_RULES = Rules(
     required=("properties.bootstrap.servers", "key.format", "value.format"),
     prefixes=_PREFIXES,
 )
+
+
+def format_rules(table: Table) -> Rules:
+    """Return the options of the formats of keys and values; any where a format is not named yet."""
+    value, key = _rules_of(value_format(table)), _rules_of(key_format(table))
+    return Rules().merged(value, value.behind("value."), key.behind("key."))
+
+
+def _rules_of(name: str) -> Rules:
+    if name == "raw":
+        return Rules()
+    form = MESSAGE_FORMATS.get(name) or CHANGELOG_FORMATS.get(name)
+    return Rules(prefixes=_FORMAT_OPTIONS) if form is None else form.rules
 
 
 def value_format(table: Table) -> str:
@@ -190,39 +199,72 @@ def validate_raw(table: Table) -> None:
 
 def validate_avro(owner: str, table: Table) -> None:
     """Refuse columns and options that the formats of Avro do not take."""
-    for part, form, fields in _avro_parts(table):
-        options = part_options(table.options, part)
-        if form.name == AvroConfluentFormat.name:
-            require_registry(owner, options, format_prefix(table.options, part))
-        require_avro_columns(owner, form, unprefixed(table, part, fields), options)
+    for part in avro_parts(table).values():
+        if part.registry:
+            require_registry(owner, part.options, part.given)
+        require_avro_columns(owner, part.form, part.columns, part.options)
     if has_registry(table) and (table.option("sqlext.source") or "").lower() == "spark":
-        message = f"option 'sqlext.source' of {owner} cannot be 'spark': format 'avro-confluent' needs a reader of ours"
+        message = f"option 'sqlext.source' of {owner} cannot be 'spark': a schema registry needs a reader of ours"
         raise OptionError("OPT-005", message, option="sqlext.source", hint="leave it out")
 
 
 def has_avro(table: Table) -> bool:
     """Return whether keys or values are records of Avro."""
-    return bool(_avro_parts(table))
+    return bool(avro_parts(table))
 
 
 def has_registry(table: Table) -> bool:
     """Return whether keys or values have their schemas in a registry."""
-    return any(form.name == AvroConfluentFormat.name for _, form, _ in _avro_parts(table))
+    return any(part.registry for part in avro_parts(table).values())
 
 
 def registry_urls(table: Table) -> dict[str, str]:
     """Return where the registries of a table are, by the options that say so."""
     found = {}
-    for part, form, _ in _avro_parts(table):
-        if form.name == AvroConfluentFormat.name:
-            key, url = registry_url(part_options(table.options, part))
-            found[f"{format_prefix(table.options, part)}{key}"] = url
+    for part in avro_parts(table).values():
+        if part.registry:
+            key, url = registry_url(part.options)
+            found[f"{part.given}{key}"] = url
     return found
 
 
-def _avro_parts(table: Table) -> list[tuple[str, AvroFormat, tuple[ReadField, ...]]]:
+class AvroPart(NamedTuple):
+    """The key or the value of a record, where that is Avro.
+
+    Attributes:
+        form: the format that it has, or that its record of a change has.
+        columns: the table's columns in it, by their names there.
+        record: the fields of the record.
+        options: of the format, by its own names.
+        given: what stands before these names where the table gives them.
+    """
+
+    form: AvroFormat
+    columns: tuple[ReadField, ...]
+    record: tuple[ReadField, ...]
+    options: dict[str, str]
+    given: str
+
+    @property
+    def registry(self) -> bool:
+        """Whether its schemas are in a registry."""
+        return self.form.name == AvroConfluentFormat.name
+
+
+def avro_parts(table: Table) -> dict[str, AvroPart]:
+    """Return what is Avro of a table's records: ``key``, ``value``."""
     parts = (("key", key_format(table), key_fields(table)), ("value", value_format(table), value_fields(table)))
-    return [(part, AVRO_FORMATS[form], fields) for part, form, fields in parts if form in AVRO_FORMATS]
+    found = ((part, _avro_part(table, part, form, fields)) for part, form, fields in parts)
+    return {part: avro for part, avro in found if avro is not None}
+
+
+def _avro_part(table: Table, part: str, name: str, fields: tuple[ReadField, ...]) -> AvroPart | None:
+    columns, options = unprefixed(table, part, fields), part_options(table.options, part)
+    given, changes = format_prefix(table.options, part), CHANGELOG_FORMATS.get(name)
+    if changes is not None and changes.avro:
+        form, record = AVRO_FORMATS[AvroConfluentFormat.name], record_fields(columns, changes.op)
+        return AvroPart(form, columns, record, registry_options(options), f"{given}{PREFIX}")
+    return AvroPart(AVRO_FORMATS[name], columns, columns, options, given) if name in AVRO_FORMATS else None
 
 
 def validate_topic(owner: str, table: Table, role: Role) -> None:

@@ -13,9 +13,16 @@ import pyarrow as pa
 
 from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.avro import AvroFormat, avro_schema, encoded_record
-from sqlext.connectors.formats.avro_confluent import framed_record, registers, registry_option, registry_settings
+from sqlext.connectors.formats.avro_confluent import (
+    AvroConfluentFormat,
+    framed_record,
+    registers,
+    registry_option,
+    registry_settings,
+)
 from sqlext.connectors.formats.base import ReadField
-from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
+from sqlext.connectors.formats.debezium_avro import record_fields, registry_options
 from sqlext.connectors.formats.schema_registry import schema_number
 from sqlext.connectors.kafka.client import client_settings
 from sqlext.connectors.kafka.guarantee import exactly_once, transactional_name, writers
@@ -71,7 +78,8 @@ class KafkaSink(Sink):
     def _require(self, spark: SparkSession) -> None:
         """Check that records can be made."""
         self.record()
-        if {self.spec.format, self.spec.option("key.format")} & set(AVRO_FORMATS):
+        formats = {self.spec.format, self.spec.option("key.format")}
+        if formats & set(AVRO_FORMATS) or any(f.avro for name, f in CHANGELOG_FORMATS.items() if name in formats):
             require_avro(spark)
         if exactly_once(self.spec.options):
             require_python(spark)
@@ -109,8 +117,7 @@ class KafkaSink(Sink):
         own = part_options(self.spec.options, part)
         options = dict(AVRO_FORMATS[form].plain(own)) if form in AVRO_FORMATS else own
         if form in CHANGELOG_FORMATS:
-            fields = message_fields(CHANGELOG_FORMATS[form], columns, options, self.context)
-            return _to_json(fields, message_options(CHANGELOG_FORMATS[form], options))
+            return self._changes(CHANGELOG_FORMATS[form], part, columns, own)
         held = AvroFormat.name if form in AVRO_FORMATS else form
         values = (
             f"{string(c.name[len(prefix) :])}, {encode_column(c, held, options, self.context.zone)}" for c in columns
@@ -122,6 +129,16 @@ class KafkaSink(Sink):
         settings = csv.writer_options(options) if form == "csv" else json.writer_options(options)
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
         return f"to_{form}({struct}, map({pairs}))"
+
+    def _changes(self, form: ChangelogFormat, part: str, columns: list[WriteColumn], options: dict[str, str]) -> str:
+        """Return SQL of a message that tells of a change."""
+        if not form.avro:
+            return _to_json(message_fields(form, columns, options, self.context), message_options(form, options))
+        own = registry_options(options)
+        plain = AVRO_FORMATS[AvroConfluentFormat.name].plain(own)
+        record = record_fields(tuple(ReadField(c.name, c.type) for c in columns), form.op)
+        struct = _struct(message_fields(form, columns, plain, self.context))
+        return self._avro(part, struct, avro_schema(record, plain), own)
 
     def _avro(self, part: str, struct: str, schema: str, options: dict[str, str]) -> str:
         """Return SQL of a record of Avro, behind the number of its schema where a registry has it."""
@@ -184,7 +201,8 @@ def _selected(rows: DataFrame, record: Mapping[str, str]) -> DataFrame:
 
 
 def _to_json(fields: dict[str, str], settings: dict[str, str]) -> str:
-    values = ", ".join(f"{string(n)}, {e}" for n, e in fields.items())
-    return (
-        f"to_json(named_struct({values}), map({', '.join(f'{string(k)}, {string(v)}' for k, v in settings.items())}))"
-    )
+    return f"to_json({_struct(fields)}, map({', '.join(f'{string(k)}, {string(v)}' for k, v in settings.items())}))"
+
+
+def _struct(fields: dict[str, str]) -> str:
+    return f"named_struct({', '.join(f'{string(n)}, {e}' for n, e in fields.items())})"

@@ -31,6 +31,7 @@ from sqlext.connectors.kafka.options import (
     FORMATS,
     MESSAGE_FORMATS,
     RULES,
+    format_rules,
     has_avro,
     has_registry,
     part_options,
@@ -45,7 +46,7 @@ from sqlext.connectors.kafka.options import (
 )
 from sqlext.connectors.kafka.records import RecordPart, record_part
 from sqlext.connectors.kafka.spark_options import connection, end, end_filters, limit, start
-from sqlext.connectors.options import BAD_ROWS_OPTION, FAIL, OptionError, bad_rows_policy
+from sqlext.connectors.options import BAD_ROWS_OPTION, FAIL, OptionError, Rules, bad_rows_policy
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3, LogicalType, map_of
 from sqlext_catalog.model import Column, Table
@@ -89,6 +90,10 @@ class Kafka(Connector):
     keeps_order = True
     passes_on = True
     rules = RULES
+
+    def rules_for(self, table: Table, role: Role) -> Rules:
+        """Return the connector's options and those of the formats of keys and values."""
+        return self.rules.merged(format_rules(table))
 
     def refused_option(self, table: Table, key: str) -> OptionError | None:
         """Return also that a format is not there, in place of what is wrong with its options."""
@@ -250,4 +255,5 @@ def _changes(table: Table, zone: str) -> ParsedChanges:
     keys = (metadata_key(c) for c in metadata_columns(table))
     wanted = tuple(k.removeprefix("value.") for k in keys if k.startswith("value."))
     options = part_options(table.options, "value")
-    return parsed_changes(form, "CAST(value AS STRING)", value_fields(table), options, zone, wanted)
+    content = "value" if form.avro else "CAST(value AS STRING)"
+    return parsed_changes(form, content, value_fields(table), options, zone, wanted)

@@ -38,8 +38,12 @@ class Socket(Connector):
     rules = Rules(
         {"hostname": any_text, "port": _port, "byte-delimiter": _byte, "format": any_text, **RAW_OPTIONS},
         required=("hostname", "port", "format"),
-        prefixes=tuple(f"{name}." for name in _FORMATS if name != "raw"),
     )
+
+    def rules_for(self, table: Table, role: Role) -> Rules:
+        """Return the connector's options and those of the format."""
+        form = MESSAGE_FORMATS.get(table.option("format") or "")
+        return self.rules if form is None else self.rules.merged(form.rules)
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work; see Connector.validate."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from connectors.tables import table
 
-from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, DEBEZIUM
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, DEBEZIUM, JSON_CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import written_message
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import connector_of
@@ -25,7 +25,7 @@ def spec_of(options: dict[str, str], metadata: dict[str, object] | None = None) 
     return connector.read_spec(definition)
 
 
-@pytest.mark.parametrize("name", CHANGELOG_FORMATS)
+@pytest.mark.parametrize("name", JSON_CHANGELOG_FORMATS)
 def test_each_row_has_its_kind_behind_its_columns(name: str) -> None:
     spec = spec_of(FILES | {"format": name})
     assert [(c.name, c.type) for c in spec.columns] == [("k", "STRING"), ("v", "INT"), ("__row_kind", "TINYINT")]
@@ -44,6 +44,26 @@ def test_a_message_of_debezium_as_sql() -> None:
     assert spec.select("raw").endswith(f"FROM ({exploded})")
     assert "WHEN __message.op IN ('c', 'r') AND __message.`after` IS NOT NULL THEN" in spec.exploded[1]
     assert "ELSE raise_error(concat('[RUN-044]" in spec.exploded[1]
+
+
+@pytest.mark.parametrize(("key", "prefix"), [("format", ""), ("value.format", "value.")])
+def test_a_record_of_debezium_as_sql(key: str, prefix: str) -> None:
+    of_format = f"{prefix}debezium-avro-confluent.schema-registry.url"
+    options = KAFKA | {key: "debezium-avro-confluent", of_format: "http://r"}
+    spec = spec_of(options)
+    ((name, parsed),) = spec.derived
+    assert name == "__message"
+    assert parsed.startswith("from_avro(value, ")
+    assert '"name":"before","type":["null",{"type":"record","name":"record_before"' in parsed
+    assert '{"name":"op","type":["null","string"],"default":null}' in parsed
+    assert spec.exploded is not None
+    assert "WHEN value IS NULL THEN NULL WHEN __message.op IN ('c', 'r')" in spec.exploded[1]
+    assert "missing: ', hex(value)))" in spec.exploded[1]
+    assert spec.avro
+    definition = table({"k": STRING, "v": INT}, options)
+    connector = connector_of(definition)
+    assert connector.only_own_reader(definition)
+    assert connector.reaches(definition)[of_format].places == ("http://r",)
 
 
 def test_the_schema_around_a_message_and_broken_messages() -> None:

@@ -20,6 +20,7 @@ K = {"k": STRING}
 FILES = {"connector": "filesystem", "path": "/in", "format": "json"}
 KAFKA = {"connector": "kafka", "topic": "t", "properties.bootstrap.servers": "b:9092", "format": "json"}
 REGISTRY = {"format": "avro-confluent", "avro-confluent.url": "http://registry"}
+DEBEZIUM_AVRO = "debezium-avro-confluent"
 
 
 def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: str = "source") -> OptionError:
@@ -90,6 +91,50 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
             "format",
             "connector 'kafka'",
         ),
+        (KAFKA | {"json.ignore-parse-erors": "true"}, "OPT-003", "json.ignore-parse-erors", "json.ignore-parse-errors"),
+        (KAFKA | {"csv.null-literal": ""}, "OPT-003", "csv.null-literal", "no option"),
+        (KAFKA | {"json.ignore-parse-errors": "yes"}, "OPT-005", "json.ignore-parse-errors", "true or false"),
+        (KAFKA | {"value.json.fail": "1"}, "OPT-003", "value.json.fail", "value.json.fail"),
+        (
+            KAFKA | REGISTRY | {"avro-confluent.subjct": "s"},
+            "OPT-003",
+            "avro-confluent.subjct",
+            "avro-confluent.subject",
+        ),
+        (
+            KAFKA | {"key.fields": "k", "key.format": "csv", "key.csv.delimiter": ";"},
+            "OPT-003",
+            "key.csv.delimiter",
+            "key.csv.field-delimiter",
+        ),
+        (
+            {"connector": "socket", "hostname": "h", "port": "1", "format": "json", "json.fail": "1"},
+            "OPT-003",
+            "json.fail",
+            "no option 'json.fail'",
+        ),
+        (KAFKA | {"format": DEBEZIUM_AVRO}, "OPT-004", None, "needs option 'debezium-avro-confluent.url'"),
+        (
+            {k: v for k, v in KAFKA.items() if k != "format"} | {"value.format": DEBEZIUM_AVRO},
+            "OPT-004",
+            None,
+            "needs option 'value.debezium-avro-confluent.url'",
+        ),
+        (
+            KAFKA | {"format": DEBEZIUM_AVRO, f"{DEBEZIUM_AVRO}.url": "http://r", f"{DEBEZIUM_AVRO}.subjct": "s"},
+            "OPT-003",
+            f"{DEBEZIUM_AVRO}.subjct",
+            f"{DEBEZIUM_AVRO}.subject",
+        ),
+        (
+            KAFKA
+            | {"format": DEBEZIUM_AVRO, f"{DEBEZIUM_AVRO}.url": "http://r"}
+            | {f"{DEBEZIUM_AVRO}.ssl.keystore.location": "/k"},
+            "OPT-005",
+            f"{DEBEZIUM_AVRO}.ssl.keystore.location",
+            "files of PEM: 'debezium-avro-confluent.properties.ssl.ca.location'",
+        ),
+        ({"connector": "filesystem", "path": "/p", "format": DEBEZIUM_AVRO}, "OPT-005", "format", "connector 'kafka'"),
         (KAFKA | {"key.fields": "k"}, "OPT-004", "key.format", "go together"),
         (KAFKA | {"key.fields": "x", "key.format": "json"}, "OPT-005", "key.fields", "`x` is no column"),
         (KAFKA | {"scan.startup.mode": "timestamp"}, "OPT-004", "scan.startup.mode", "timestamp-millis"),
@@ -131,14 +176,14 @@ def test_refusals_of_an_index(options: dict[str, str | None], keys: tuple[str, .
 
 @pytest.mark.parametrize("key", ["format", "value.format"])
 def test_a_format_that_is_not_there_is_named_before_its_options(key: str) -> None:
-    of_format = f"{key.removesuffix('format')}debezium-avro-confluent.schema-registry.url"
-    definition = table({"k": STRING}, KAFKA | {of_format: "http://h", key: "debezium-avro-confluent"})
+    of_format = f"{key.removesuffix('format')}protobuf-confluent.schema-registry.url"
+    definition = table({"k": STRING}, KAFKA | {of_format: "http://h", key: "protobuf-confluent"})
     connector = connector_of(definition)
     assert connector.refused_option(definition, of_format) is None
     error = connector.refused_option(definition, key)
     assert error is not None
     assert (error.code, error.option) == ("OPT-005", key)
-    assert "'debezium-json'" in (error.hint or "")
+    assert "Python function" in (error.hint or "")
 
 
 def test_parts_of_an_index() -> None:
@@ -222,7 +267,9 @@ def test_columns_a_connector_cannot_hold() -> None:
         FILES | {"scan.watermark.emit.strategy": "on-event", "scan.watermark.idle-timeout": "1min"},
         FILES | {"sqlext.source": "arrow", "scan.mode": "snapshot", "sink.rolling-policy.file-size": "128MB"},
         FILES | {"format": "parquet", "parquet.compression": "snappy"},
-        KAFKA | {"properties.group.id": "g", "properties.sasl.jaas.config": "env:JAAS", "json.x": "y"},
+        KAFKA
+        | {"properties.group.id": "g", "properties.sasl.jaas.config": "env:JAAS", "json.ignore-parse-errors": "true"},
+        KAFKA | {"json.decode.json-parser.enabled": "false", "value.json.map-null-key.mode": "DROP"},
         {"connector": "delta", "path": "/d", "startingVersion": "latest", "delta.appendOnly": "true"},
         {"connector": "datagen", "rows-per-second": "5", "fields.k.length": "3", "fields.k.null-rate": "0.5"},
         {"connector": "spark", "format": "socket", "host": "localhost", "port": "1"},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
 from sqlext.connectors.filesystem.table import DEFAULT_PARTITION
 from sqlext.connectors.formats import csv, json
-from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
+from sqlext.connectors.formats.changelog import JSON_CHANGELOG_FORMATS, ChangelogFormat
 from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.locations import on_disk
@@ -105,7 +105,7 @@ class FileSink(Sink):
 
     @property
     def _changes(self) -> ChangelogFormat | None:
-        return CHANGELOG_FORMATS.get(self.spec.format or "")
+        return JSON_CHANGELOG_FORMATS.get(self.spec.format or "")
 
     @property
     def _spark_format(self) -> str:

@@ -14,13 +14,11 @@ from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.kafka.client import client_settings, why_no_client
 from sqlext.connectors.kafka.options import (
     AVRO_FORMATS,
+    avro_parts,
     has_registry,
     key_fields,
-    key_format,
     parsed_offsets,
     part_options,
-    unprefixed,
-    value_fields,
     value_format,
 )
 from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
@@ -158,13 +156,11 @@ def _avro_of_registry(table: Table, needed: Sequence[str], options: Mapping[str,
 
 def _from_registry(table: Table, part: Literal["key", "value"]) -> FromRegistry | None:
     """Return what makes records of the table's schema of a part's values; None where they are no registry's."""
-    is_key = part == "key"
-    name, fields = (key_format(table), key_fields(table)) if is_key else (value_format(table), value_fields(table))
-    if name != AvroConfluentFormat.name:
+    found = avro_parts(table).get(part)
+    if found is None or not found.registry:
         return None
-    options = part_options(table.options, part)
-    settings = resolve_options(registry_settings(options))
-    schema = avro_schema(unprefixed(table, part, fields), AVRO_FORMATS[name].plain(options))
+    settings = resolve_options(registry_settings(found.options))
+    schema = avro_schema(found.record, found.form.plain(found.options))
     return FromRegistry(tuple(sorted(settings.items())), schema)
 
 
