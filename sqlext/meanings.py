@@ -20,6 +20,7 @@ _SETTINGS: Mapping[str, str] = {
     "sqlext.engine": "Who runs queries that end: Spark, this process ('local'), or whichever fits ('auto').",
     "sqlext.engine.local-bytes": "Up to how many bytes a table 'auto' runs a query in this process.",
     "sqlext.expressions": "Whose meaning expressions have: Spark's or Flink's.",
+    "sqlext.fill.limit": "How many windows without rows FILL may give at once, in one bucket of keys.",
     "sqlext.idle.close-windows": "The clock closes windows while all inputs are idle.",
     "sqlext.late-rows.table": "The table that keeps late rows.",
     "sqlext.match-recognize": "Whether MATCH_RECOGNIZE is Flink's, or the whole one of the SQL standard.",

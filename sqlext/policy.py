@@ -134,6 +134,7 @@ _HARMLESS = (
     "sqlext.bad-rows",
     "sqlext.dead-letters.*",
     "sqlext.late-rows.table",
+    "sqlext.fill.limit",
     "sqlext.idle.close-windows",
     "sqlext.watermark.max-future",
     "sqlext.shell.format",

@@ -33,6 +33,8 @@ DEAD_LETTER_PERCENT = "sqlext.dead-letters.max-percent"
 #: Why a row is a dead letter: it could not be decoded; it came behind the watermark, or from too far ahead; an
 #: expression failed, or the sink does not take what it gives.
 CAUSES = ("decode", "late", "expression")
+#: How many windows without rows FILL may give at once, in one bucket of keys.
+FILL_LIMIT, DEFAULT_FILL_LIMIT = "sqlext.fill.limit", 5_000_000
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
     "sqlext.sink.updates": ("refuse", "final-state"),
@@ -70,6 +72,7 @@ _NUMBERS = {
     LOCAL_BYTES: (0, 1 << 40),
     DEAD_LETTER_LIMIT: (0, 1 << 40),
     DEAD_LETTER_PERCENT: (0, 100),
+    FILL_LIMIT: (1, 1 << 40),
 }
 #: Keys that take a duration.
 _DURATIONS = (
@@ -89,6 +92,7 @@ _DEFAULTS = {
     ENGINE: "spark",
     LOCAL_BYTES: str(32 << 20),
     "sqlext.state.buckets": str(DEFAULT_BUCKETS),
+    FILL_LIMIT: str(DEFAULT_FILL_LIMIT),
     "sqlext.idle.close-windows": "false",
     "execution.runtime-mode": "streaming",
     LEAVES_STATE: "false",

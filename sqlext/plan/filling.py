@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlext.dialect.ast.expressions import Expr
+from sqlext.settings import DEFAULT_FILL_LIMIT
 from sqlext.types import LogicalType
 
 
@@ -35,12 +36,14 @@ class WindowFill:
         columns: those that are named; others have what aggregates give of no rows.
         table: the name of the table whose keys are filled, None for keys with rows.
         keys: physical columns of that table, one for each key of the grouping.
+        limit: how many windows may come out at once, in one bucket of keys.
     """
 
     ms: int
     columns: tuple[FilledColumn, ...] = ()
     table: str | None = None
     keys: tuple[str, ...] = ()
+    limit: int = DEFAULT_FILL_LIMIT
 
     @property
     def carries(self) -> bool:
@@ -58,7 +61,11 @@ class WindowFill:
 
     @property
     def bound(self) -> str:
-        """How its state ends, as EXPLAIN says it."""
+        """How its state ends, and how much may come out at once, as EXPLAIN says it."""
+        return f"{self._state}; at most {self.limit:,} windows without rows at once in a task"
+
+    @property
+    def _state(self) -> str:
         if self.table is not None:
             more = ", and the results of its last window with rows" if self.carries else ""
             return f"each key of {self.table}{more}, for ever"

@@ -27,19 +27,20 @@ _WINDOWS = f"TABLE(TUMBLE({_SOURCE}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
 
 @dataclass(frozen=True)
 class Operator:
-    """The columns of a sink, its key if it needs one, the query that fills it, and how long its state lives."""
+    """The columns of a sink, its key if it needs one, the query that fills it, how long its state lives, its views."""
 
     columns: str
     query: str
     key: str = ""
     ttl: str = "0"
+    views: str = ""
 
     @property
     def script(self) -> str:
         """Return the whole script."""
         key = f", PRIMARY KEY ({self.key}) NOT ENFORCED" if self.key else ""
         sink = f"CREATE TABLE out ({self.columns}{key}) WITH ('connector' = 'delta', 'path' = '${{OUT}}');"
-        return f"{TIMED}SET 'table.exec.state.ttl' = '{self.ttl}';\n{sink}\nINSERT INTO out {self.query};"
+        return f"{TIMED}SET 'table.exec.state.ttl' = '{self.ttl}';\n{self.views}{sink}\nINSERT INTO out {self.query};"
 
 
 OPERATORS = {
@@ -112,6 +113,13 @@ OPERATORS = {
         "key STRING, started TIMESTAMP(3), n BIGINT, latest INT",
         f"SELECT key, window_start, COUNT(*), MAX(`value`) AS latest FROM {_WINDOWS} "
         "GROUP BY key, window_start, window_end EMIT FILL FOR 30s WITH (latest = LAST)",
+    ),
+    # Keys come with the first, the second and the fourth move.
+    "filled_windows_of_a_table": Operator(
+        "key STRING, started TIMESTAMP(3), n BIGINT, latest INT",
+        f"SELECT key, window_start, COUNT(*), MAX(`value`) AS latest FROM {_WINDOWS} "
+        "GROUP BY key, window_start, window_end EMIT FILL FOR EACH KEY OF large WITH (latest = LAST)",
+        views="CREATE VIEW large AS SELECT key FROM input WHERE key IS NOT NULL AND `value` > 4;\n",
     ),
     "limited_sessions": Operator(
         "key STRING, started TIMESTAMP(3), ended TIMESTAMP(3), n BIGINT, s BIGINT",

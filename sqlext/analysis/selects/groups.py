@@ -22,6 +22,7 @@ from sqlext.plan.grouping import Aggregate, GroupKeys, window_function
 from sqlext.plan.nodes import WindowKind
 from sqlext.plan.panes import readable
 from sqlext.plan.windows.session_rows import SessionRows
+from sqlext.settings import FILL_LIMIT
 
 
 def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Binding) -> nodes.PlanNode:
@@ -63,6 +64,8 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         if table is not None:
             filled, keys = bound_keys(table, grouped, binding)
             fill = replace(fill, table=".".join(table.parts), keys=keys)
+        limit = binding.env.settings.whole(FILL_LIMIT)
+        fill = replace(fill, limit=limit) if limit is not None else fill
         firing, columns = replace(firing, fill=fill), with_nulls(columns, builder.outputs, mode)
     hidden: tuple[str, ...] = ()
     # Only the last value of a group counts, so sinks merge by its key, which the SELECT need not show.

@@ -85,6 +85,7 @@ def filling(
         ("walls", walls),
         ("carries", fill.carries),
         ("joins", fill.joins),
+        ("limit", fill.limit),
         *(() if table is None else (("table", table),)),
     )
 

@@ -71,7 +71,15 @@ def test_explain_says_what_bounds_its_state(flink: Analysis) -> None:
     assert (
         "of each key its last window with rows, until the watermark is 7200000 ms behind the end of that window" in text
     )
+    assert "at most 5,000,000 windows without rows at once in a task" in text
     assert "EMIT FILL: Spark has no operator that gives these rows" in text
+
+
+def test_how_many_may_come_at_once_is_set(flink: Analysis) -> None:
+    flink.run("SET 'sqlext.fill.limit' = '1000'")
+    for query in ("FILL FOR 2h", "FILL FOR EACH KEY OF clicks"):
+        assert filling(flink, f"{KEYED} {query}")["limit"] == 1000
+    flink.refuse("SET 'sqlext.fill.limit' = '0'", "OPT-011", "'0'")
 
 
 def test_keys_of_a_table_come_behind_the_rows(flink: Analysis) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.filling.specification import Filling
@@ -23,10 +25,10 @@ Pane = tuple[str | None, int, int, int | None, int | None, bool]
 class Run:
     """Runs the operator with its state through bytes; keys of the table come as rows."""
 
-    def __init__(self, size: int = 10, step: int = 10) -> None:
+    def __init__(self, size: int = 10, step: int = 10, limit: int = 1000) -> None:
         of = specification(Policy(Hop(size, step), AfterWatermark()), CALLS)
         types = [*TYPES, pa.bool_()]
-        filling = Filling(0, size, step, carries=True, table=len(TYPES))
+        filling = Filling(0, size, step, carries=True, table=len(TYPES), limit=limit)
         self.operator = FilledTableKeys(WindowOperator(of, types), filling, of, types)
         self.saved = self.operator.encode(self.operator.empty())
         self.watermark: int | None = None
@@ -111,6 +113,14 @@ def test_late_row_fills_nothing_twice() -> None:
     run.step([Row("a", 7, 5)], keys=["a"])
     assert len(run.step(watermark=30)) == 3
     assert run.step([Row("a", 7, 15)], watermark=30) == []
+
+
+def test_a_jump_of_the_watermark_that_gives_too_many_is_refused() -> None:
+    run = Run(limit=8)
+    run.step([Row("a", 7, 5)], keys=["b", "c"])
+    assert len(run.step(watermark=40)) == 9
+    with pytest.raises(SqlExtError, match=r"12 windows without rows at once, and 'sqlext.fill.limit' = 8"):
+        run.step(watermark=100)
 
 
 KEYS = st.sampled_from(["a", "b", "c", None])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.policy import Cumulate, Hop, Policy, Tumble
@@ -202,6 +203,15 @@ def test_results_are_found_by_name_where_another_aggregate_is_added() -> None:
     assert after.step(watermark=20) == [Pane("a", (10, 20), (None, 1, 7), True)]
 
 
+def test_a_jump_of_the_watermark_that_gives_too_many_is_refused() -> None:
+    operator = run(100_000, limit=9)
+    operator.step([*rows(5, key="a"), *rows(5, key="b")], 10)
+    assert len(operator.step(watermark=50)) == 8
+    with pytest.raises(SqlExtError, match=r"10 windows without rows at once, and 'sqlext.fill.limit' = 9") as refused:
+        operator.step(watermark=100)
+    assert refused.value.code == "RUN-088"
+
+
 # Days of a zone
 
 BERLIN = {"zone": "Europe/Berlin"}
@@ -226,6 +236,20 @@ def test_days_of_summer_time(first: int, hours: list[int]) -> None:
     assert list(starts[1:]) == list(closes[:-1])
     assert [grid.last_until(int(e)) for e in closes] == list(range(number, number + 4))
     assert [grid.last_until(int(e) - 1) for e in closes] == list(range(number - 1, number + 3))
+
+
+def test_short_windows_of_a_zone_are_found_where_its_clock_is_put_on_or_back() -> None:
+    from sqlext_udfs.windows.filling.grid import WindowGrid
+
+    around = {"Europe/Berlin": (1711846800000, 1729990800000), "Australia/Lord_Howe": (1712415600000, 1728142200000)}
+    around |= {"America/Havana": (1710046800000, 1730610000000), "Pacific/Apia": (1325239200000,)}
+    for zone, changes in around.items():
+        grid = WindowGrid(Filling(HOUR, 900_000, 900_000, zone=zone))
+        for until in (c + ms for c in changes for ms in range(-8 * 900_000, 8 * 900_000, 420_000)):
+            number = grid.last_until(until)
+            assert grid.end(number) <= until
+            # Nor does a window end that comes within two days behind it.
+            assert all(grid.end(n) > until for n in range(number + 1, number + 192))
 
 
 # The oracle

@@ -47,6 +47,9 @@ def gaps_of(entries: Entries, ids: Ints, last: int, filling: Filling) -> Gaps:
         ids: the key of each.
         last: the number of the last window that is over.
         filling: how far a key is filled, and whether it waits for the next window with rows.
+
+    Raises:
+        SqlExtError: RUN-088 for more windows than its limit.
     """
     count = len(entries.numbers)
     is_last = last_of(ids)
@@ -57,6 +60,7 @@ def gaps_of(entries: Entries, ids: Ints, last: int, filling: Filling) -> Gaps:
     until = np.where(is_last, behind, np.minimum(limit, following - 1))
     first = np.maximum(entries.numbers, entries.done) + 1
     lengths = np.maximum(until - first + 1, 0)
+    filling.check(int(lengths.sum()))
     places = np.repeat(np.arange(count), lengths)
     within = np.arange(len(places)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     numbers = first[places] + within

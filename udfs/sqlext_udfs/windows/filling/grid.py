@@ -13,8 +13,6 @@ from sqlext_udfs.windows.filling.wall_clock import WallClock
 
 # No window has a number beyond these.
 NEVER, ALWAYS = -(1 << 60), 1 << 60
-# A clock is never put on or back by more (ms).
-_SHIFT = 48 * 3_600_000
 
 
 class WindowGrid:
@@ -55,7 +53,7 @@ class WindowGrid:
             return ALWAYS
         if self._clock is None:
             return int(self.numbers(np.array([until]))[0])
-        number = int(self.numbers(np.array([self._clock.shown(until) + _SHIFT]))[0])
+        number = int(self.numbers(np.array([self._clock.shown(until) + self._clock.moves(until)]))[0])
         while self.end(number) > until:
             number -= 1
         return number

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlext.errors import SqlExtError
+from sqlext.settings import DEFAULT_FILL_LIMIT, FILL_LIMIT
+
 #: What PANE_TIMING() is of a window without rows.
 FILLED = "FILLED"
 
@@ -21,6 +24,7 @@ class Filling:
         carries: whether a window without rows has the results of the last one with rows; else they are NULL.
         joins: whether it waits for the next window with rows too, and has its results behind the other columns.
         table: the input's column that says which rows are a table's, whose keys are filled; None where those seen are.
+        limit: how many windows without rows a bucket may give at once.
     """
 
     length: int
@@ -33,6 +37,7 @@ class Filling:
     carries: bool = False
     joins: bool = False
     table: int | None = None
+    limit: int = DEFAULT_FILL_LIMIT
 
     @property
     def most(self) -> int:
@@ -43,3 +48,13 @@ class Filling:
     def keys_of_window(self) -> int:
         """How many of the last keys are no keys, but the window's."""
         return 2 if self.walls else 0
+
+    def check(self, windows: int) -> None:
+        """Refuse to give so many windows at once (RUN-088), before memory is taken for them."""
+        if windows > self.limit:
+            raise SqlExtError(
+                "RUN-088",
+                f"FILL would give {windows:,} windows without rows at once, and '{FILL_LIMIT}' = {self.limit:,}",
+                hint="longer windows or fewer keys; is a time far ahead of the others? Or SET a higher limit: each "
+                "window takes about 250 bytes of a worker",
+            )

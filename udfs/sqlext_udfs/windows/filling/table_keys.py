@@ -142,6 +142,8 @@ class FilledTableKeys(FilledWindows):
         count = len(keys.numbers)
         if not count or not windows:
             return self._filled(keys, _gaps(np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), windows)), keys
+        # Also windows with rows take a place here.
+        self._filling.check(count * len(windows))
         columns = [whole(c) for c in panes.columns]
         order = np.argsort(numbers, kind="stable")
         results = [columns[i] for i in self._results] if self._carried and len(numbers) else []

@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock has no zone
 _MS = timedelta(milliseconds=1)
 _HOUR = 3_600_000
+# No time that a clock leaves out or shows twice is longer (ms).
+_AROUND = 48 * _HOUR
 _FIXED = re.compile(r"GMT([+-])(\d\d):(\d\d)")
 
 
@@ -26,6 +28,11 @@ class WallClock:
         """Return what the clock shows at an instant."""
         at = (_EPOCH + instant * _MS).replace(tzinfo=timezone.utc).astimezone(self._zone)
         return (at.replace(tzinfo=None) - _EPOCH) // _MS
+
+    def moves(self, instant: int) -> int:
+        """Return by how much the clock is put on or back around an instant; hardly ever by anything."""
+        shifts = [self.shown(t) - t for t in (instant - _AROUND, instant, instant + _AROUND)]
+        return max(shifts) - min(shifts)
 
     def first(self, wall: int) -> int:
         """Return when the clock shows a time, for the first time; where it leaves it out, the same time later."""
