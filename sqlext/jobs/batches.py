@@ -54,7 +54,9 @@ class BatchWriter:
             for lock in self._locks:
                 held.enter_context(lock)
             try:
+                before = self._sink.refused()
                 self._write(df, batch_id, repeated=self._repeated)
+                self._query.refused(self._name, self._sink.refused() - before)
                 # Spark commits a batch before it begins the next: only the first one after a start can be a repetition.
                 self._repeated = False
             except Exception as error:

@@ -171,6 +171,12 @@ class Progress:
             apart = Counts(rows_in=read, rows_out=rows)
             self._total, self._apart = self._total.plus(apart), self._apart.plus(apart)
 
+    def refused(self, rows: int) -> None:
+        """Count rows among the dead letters that Spark reports as rows that came out."""
+        with self._lock:
+            apart = Counts(rows_out=-rows, dead_letters=rows)
+            self._total, self._apart = self._total.plus(apart), self._apart.plus(apart)
+
     def moments(self) -> list[MicroBatch]:
         """Return its last micro-batches, oldest first."""
         with self._lock:

@@ -251,6 +251,11 @@ class Query:
         """Count rows that a part wrote outside of a stream, and those that it read for them."""
         self._progress[name].wrote(rows, read)
 
+    def refused(self, name: str, rows: int) -> None:
+        """Count rows of a part that its sink refused: they are dead letters, and none of those that came out."""
+        if rows:
+            self._progress[name].refused(rows)
+
     def refuse(self, error: SqlExtError) -> None:
         """Stop it because it may not go on: it has failed then."""
         self._refused = error

@@ -94,6 +94,7 @@ def sink_context(draft: Draft, place: Place | None, zone: str) -> SinkContext:
         zone=zone,
         staging=place.home.staging if place else None,
         properties=tuple(to_properties(insert.table).items()),
+        refusals=any(side.refused_of for side in script.sides),
         fence=place.home.fence if place else None,
     )
 

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
+from sqlext.plan.columns import PlanColumn
+from sqlext.rewrite.script.side_rows import as_json
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.stores.fence import Fence
 from sqlext_catalog.model import Options
 
@@ -46,6 +49,7 @@ class SinkContext:
         zone: the session's time zone.
         staging: a folder of the query's own, for what has to be kept until the end.
         properties: table properties for a Delta table that the sink creates.
+        refusals: whether rows that the sink refuses are told of (``Sink.take``) and the others written.
         fence: says whether the query is still this driver's; None for a query without a place.
     """
 
@@ -58,6 +62,7 @@ class SinkContext:
     zone: str = "UTC"
     staging: str | None = None
     properties: Options = ()
+    refusals: bool = False
     fence: Fence | None = None
 
     def check_fence(self) -> None:
@@ -87,6 +92,15 @@ class Foreseen:
     known: bool = True
     created: bool = False
     added: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row that a sink did not take: as JSON, the code of the error, and why."""
+
+    text: str
+    code: str
+    reason: str
 
 
 class Sink:
@@ -140,6 +154,25 @@ class Sink:
         """Take a batch that cannot have been written before."""
         self.write(df, batch_id)
 
+    def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
+        """Take a batch, and return the rows of it that are refused where ``SinkContext.refusals`` asks for them.
+
+        A batch that is taken again returns the same rows, until a later one is taken.
+
+        Args:
+            limit: asked before the batch is committed.
+            new: whether it cannot have been written before.
+
+        Raises:
+            SqlExtError: RUN-081 if more are refused than the limit allows.
+        """
+        (self.write_new if new else self.write)(df, batch_id)
+        return ()
+
+    def refused(self) -> int:
+        """Return how many rows were refused in this process, and told of as dead letters."""
+        return 0
+
     def show(self, spark: SparkSession) -> None:
         """Show on the client what batches have left for it. Called while the query runs, and when it has ended."""
 
@@ -153,3 +186,8 @@ def refuse_mode(spec: WriteSpec, context: SinkContext, *possible: Mode) -> None:
         what = {"upsert": "updates", "final-state": "a final state", "overwrite": "INSERT OVERWRITE"}
         asked = what.get(context.mode, context.mode)
         raise SqlExtError("SINK-090", f"connector '{spec.connector}' (`{spec.name}`) does not take {asked}")
+
+
+def row_text(spec: WriteSpec, zone: str) -> str:
+    """Return the row of a table as JSON: the text of a dead letter, as SQL over its columns."""
+    return as_json([(c.name, PlanColumn(c.name, c.type, c.name), "") for c in spec.columns], zone)

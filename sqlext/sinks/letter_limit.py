@@ -22,12 +22,14 @@ class LetterLimit:
     Attributes:
         most: how many dead letters there may be, None for any number.
         percent: how large a part of all rows that come out they may be, None for any.
+        refused: how many of the dead letters a sink refused.
     """
 
     most: int | None = None
     percent: int | None = None
     letters: int = 0
     rows: int = 0
+    refused: int = 0
 
     @classmethod
     def of(cls, settings: Settings) -> LetterLimit:
@@ -54,6 +56,14 @@ class LetterLimit:
         """Count dead letters and other rows; raises as ``check``."""
         self.letters += letters
         self.rows += rows
+        self._require(query)
+
+    def refuse(self, letters: int, query: str) -> None:
+        """Count rows of a batch as dead letters that a sink refuses, which ``check`` took for others; raises too."""
+        self.refused += letters
+        self.take(letters, -letters, query)
+
+    def _require(self, query: str) -> None:
         if self.most is not None and self.letters > self.most:
             raise self._broken(query, f"'{DEAD_LETTER_LIMIT}' = {self.most}")
         if self.percent is not None and self.letters * 100 > self.percent * (self.letters + self.rows):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import Alteration, WriteSpec
-from sqlext.sinks.base import Foreseen, Sink, SinkContext
+from sqlext.sinks.base import Foreseen, RefusedRow, Sink, SinkContext
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.workers.ready import require_target
 
@@ -94,6 +95,13 @@ class FencedSink(Sink):
         self.context.check_fence()
         self.sink.write_new(df, batch_id)
         self.context.check_fence()
+
+    def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
+        """Take a batch but for what is refused; raises as ``write``."""
+        self.context.check_fence()
+        refused = self.sink.take(df, batch_id, limit, new=new)
+        self.context.check_fence()
+        return refused
 
     def show(self, spark: SparkSession) -> None:
         """Show what batches have left."""

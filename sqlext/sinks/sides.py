@@ -16,7 +16,8 @@ from sqlext.connectors.spec import WriteSpec
 from sqlext.plan.bad_rows import BATCH, LETTER, WRITTEN_BY
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
-from sqlext.sinks.base import Sink, SinkContext
+from sqlext.rewrite.script.side_rows import refused_letter
+from sqlext.sinks.base import RefusedRow, Sink, SinkContext
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.opening import open_sink
 from sqlext_catalog.properties import to_properties
@@ -70,11 +71,14 @@ class Side:
     sink: Sink
     operator: str
 
-    def write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
-        """Take what is its own of a batch, if there is some."""
+    def write(self, df: DataFrame, batch_id: int, *, new: bool, refused: Sequence[RefusedRow] = ()) -> None:
+        """Take what is its own of a batch, if there is some, and the rows of it that the query's sink refused."""
         script = self.script
+        rows = df.where(script.condition).selectExpr(*script.columns)
+        if refused:
+            rows = rows.unionByName(self._letters(df.sparkSession, refused))
         written_by = named(string(self.operator), WRITTEN_BY), named(f"CAST({batch_id} AS BIGINT)", BATCH)
-        rows = df.where(script.condition).selectExpr(*script.columns, *written_by)
+        rows = rows.selectExpr("*", *written_by)
         if script.letters or script.side == BAD_ROWS:
             # A batch that is written again is left out by the sink: a name is given once.
             rows = rows.selectExpr(f"* EXCEPT ({LETTER})", f"coalesce({LETTER}, uuid()) AS {LETTER}")
@@ -83,6 +87,12 @@ class Side:
             rows = rows.where(condition)
         if not rows.isEmpty():  # else most batches would be a commit of no rows
             (self.sink.write_new if new else self.sink.write)(rows, batch_id)
+
+    def _letters(self, spark: SparkSession, refused: Sequence[RefusedRow]) -> DataFrame:
+        """Return refused rows with the columns of those that are found in the query."""
+        rows = [(row.text, row.code, row.reason) for row in refused]
+        texts = spark.createDataFrame(rows, "text STRING, code STRING, reason STRING")
+        return texts.selectExpr(f"{refused_letter(self.script.refused_of)} AS letter").selectExpr("letter.*")
 
 
 @dataclass(frozen=True)
@@ -117,12 +127,18 @@ class SideSink(Sink):
         try:
             if letters:
                 self.limit.check(kept, [side.script.counted for side in letters], letters[0].operator)
-            (self.rows.write_new if new else self.rows.write)(own, batch_id)
+            refused = self.rows.take(own, batch_id, self.limit, new=new)
+            if refused:
+                self.limit.refuse(len(refused), letters[0].operator)
             for side in self.sides:
-                side.write(kept, batch_id, new=new)
+                side.write(kept, batch_id, new=new, refused=refused if side.script.refused_of else ())
         finally:
             if not computed:
                 kept.unpersist()
+
+    def refused(self) -> int:
+        """Return how many rows the query's own sink has refused."""
+        return self.limit.refused
 
     def show(self, spark: SparkSession) -> None:
         """Let all show what they have."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
@@ -13,10 +14,11 @@ from connectors.tables import table
 
 from sqlext.connectors.jdbc.place import Address, place_of
 from sqlext.connectors.jdbc.reader import READER, JdbcReader
-from sqlext.connectors.jdbc.sink import Writing
+from sqlext.connectors.jdbc.sink import Writing, Written
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.types import (
     BIGINT,
     BOOLEAN,
@@ -95,10 +97,10 @@ def kn(*rows: tuple[Any, ...], gone: tuple[int, ...] = ()) -> list[pa.RecordBatc
 
 def test_rows_are_appended_and_a_batch_that_comes_again_is_known(database: Database) -> None:
     sink = database.writing(KN)
-    assert sink.write(kn(("a%s", 1), ("a%s", 1)), 0) == 2
-    assert sink.write(kn(("b", 2)), 1) == 1
-    assert sink.write(kn(("b", 2)), 1) == 0
-    assert sink.write(kn(("a", 1)), 0) == 0
+    assert sink.write(kn(("a%s", 1), ("a%s", 1)), 0).rows == 2
+    assert sink.write(kn(("b", 2)), 1).rows == 1
+    assert sink.write(kn(("b", 2)), 1).rows == 0
+    assert sink.write(kn(("a", 1)), 0).rows == 0
     assert database.ask("SELECT * FROM t ORDER BY k") == [("a%s", 1), ("a%s", 1), ("b", 2)]
     assert database.ask("SELECT * FROM sqlext_batches") == [("q", 1)]
 
@@ -117,7 +119,30 @@ def test_a_batch_is_in_whole_or_not_at_all(database: Database) -> None:
         sink.write(kn(("a", 1), ("b", None)), 0)
     assert raised.value.code == "RUN-070"
     assert database.ask("SELECT * FROM t") == []
-    assert sink.write(kn(("a", 1), ("b", 2)), 0) == 2
+    assert sink.write(kn(("a", 1), ("b", 2)), 0).rows == 2
+
+
+def test_rows_that_the_database_refuses_are_found_and_the_others_written(database: Database) -> None:
+    database.ask("CREATE TABLE t (k varchar(3) UNIQUE, n bigint, CHECK (n > 0), CHECK (n <> 5))")
+    database.ask(
+        "CREATE TRIGGER low BEFORE INSERT ON t FOR EACH ROW IF NEW.n = 7 THEN SIGNAL SQLSTATE '45000' "
+        "SET MESSAGE_TEXT = 'no seven'; END IF"
+    )
+    sink = replace(database.writing(KN), limit=LetterLimit())
+    sink.prepare()
+    rows = [("1", 1), ("1", 2), ("2", -1), ("3", 7), ("long", 4), ("4", 4), ("5", 5)]
+    given = kn(*rows)[0]
+    given = given.add_column(2, "__text", pa.array([f"row {n}" for n in range(len(rows))]))
+    found = sink.write([given], 0)
+    assert sorted(database.ask("SELECT * FROM t")) == [("1", 1), ("4", 4)]
+    assert [(row.text, row.why[:5]) for row in found.refused] == [
+        ("row 1", "(1062"),
+        ("row 2", "(4025"),
+        ("row 3", "(1644"),
+        ("row 4", "(1406"),
+        ("row 6", "(4025"),
+    ]
+    assert sink.write([given], 0) == Written(0, found.refused)
 
 
 EVERYTHING: dict[str, LogicalType] = {

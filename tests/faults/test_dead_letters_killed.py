@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.workspace import Workspace
@@ -22,6 +25,43 @@ LETTERS = [
     ("expression", '{"k":"a","v":"x"}'),
     ("expression", '{"k":"b","v":"y"}'),
 ]
+
+
+REFUSED = """
+CREATE TABLE raw (k STRING, v INT) WITH (
+  'connector' = 'filesystem', 'path' = '${IN}', 'format' = 'csv', 'maxFilesPerTrigger' = '1');
+CREATE TABLE letters (cause STRING, text STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
+CREATE TABLE clean (k STRING, v INT) WITH (
+  'connector' = 'jdbc', 'url' = 'jdbc:sqlite:${IN}/../x.db', 'table-name' = 'clean');
+SET 'sqlext.dead-letters.table' = 'letters';
+INSERT INTO clean SELECT k, v FROM raw;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+@pytest.mark.parametrize("moment", ["between-sinks:2", "after-commit:2"])
+def test_rows_that_a_database_refused(workspace: Workspace, moment: str) -> None:
+    """The database has committed a batch without a row, and knows it still when the batch comes again."""
+    database = workspace.folder / "x.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE clean (k TEXT UNIQUE, v INTEGER CHECK (v > 0))")
+    for i, rows in enumerate((("a,1", "b,0"), ("b,2", "a,3", "c,4"), ("d,-1", "e,5"))):
+        workspace.put(f"{i}.csv", *rows)
+    workspace.killed(REFUSED, moment, seconds=400)
+    with closing(sqlite3.connect(database)) as connection:
+        # The verdict of a batch that is in is kept: the row stays a dead letter, and is not written too.
+        connection.execute("UPDATE clean SET k = 'A' WHERE k = 'a'")
+        connection.commit()
+    workspace.run(REFUSED)
+    with closing(sqlite3.connect(database)) as connection:
+        found = connection.execute("SELECT k, v FROM clean ORDER BY v").fetchall()
+    assert found == [("A", 1), ("b", 2), ("c", 4), ("e", 5)]
+    assert workspace.delta("letters") == [
+        ("sink", '{"k":"a","v":3}'),
+        ("sink", '{"k":"b","v":0}'),
+        ("sink", '{"k":"d","v":-1}'),
+    ]
 
 
 @pytest.mark.slow

@@ -14,12 +14,15 @@ from sqlext.connectors.jdbc import sink
 from sqlext.connectors.jdbc.place import place_of
 from sqlext.connectors.jdbc.sink import Writing
 from sqlext.connectors.spec import WriteColumn, WriteSpec
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.types import BIGINT, STRING
 from tests.postgresql_server import PASSWORD, USER
 from tests.workspace import EVENTS, Workspace
 
 COLUMNS = (WriteColumn("k", STRING), WriteColumn("n", BIGINT))
 BATCHES = ((("a", 1), ("b", 1)), (("b", 2), ("c", 2)), (("a", 3),))
+
+REFUSED = (("a", 1), ("a", 2), ("b", 2), ("c", -1))
 
 
 class CrashError(BaseException):
@@ -85,6 +88,38 @@ def test_a_crash_at_each_step(options: dict[str, str], keyed: bool, monkeypatch:
         found = asked(options, "SELECT k, n FROM t")
         assert sorted(found) == sorted(now.items() if isinstance(now, dict) else now)
     assert steps > 12
+
+
+def test_refused_rows_are_known_whenever_it_crashes(options: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [0]
+
+    def at_step(name: str) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise CrashError(name)
+
+    monkeypatch.setattr(sink, "at_step", at_step)
+    spec = WriteSpec("jdbc", COLUMNS, "t", table="t", options=tuple(options.items()))
+    rows = [batch.add_column(2, "__text", pa.array([f"row {n}"])) for n, batch in enumerate(arrow(REFUSED))]
+    steps, crashed = 0, True
+    place_of(options).database.make_room(dict(place_of(options).settings))
+    while crashed:
+        steps, crashed = steps + 1, False
+        writing = Writing(place_of(options), spec, keyed=False, query=f"q{steps}", limit=LetterLimit())
+        with place_of(options).connected() as connection:
+            connection.execute("DROP TABLE IF EXISTS t")
+            connection.execute("CREATE TABLE t (k varchar(9) UNIQUE, n bigint CHECK (n > 0))")
+        writing.prepare()
+        left[0] = steps
+        try:
+            writing.write(rows, 0)
+        except CrashError:
+            crashed = True
+        left[0] = 0
+        found = writing.write(rows, 0)
+        assert [row.text for row in found.refused] == ["row 1", "row 3"]
+        assert sorted(asked(options, "SELECT k, n FROM t")) == [("a", 1), ("b", 2)]
+    assert steps > 7
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlext.analysis.inserts.bound import Assignment, BoundInsert
 from sqlext.analysis.inserts.guards import guarded
-from sqlext.analysis.inserts.sides import side_inserts
+from sqlext.analysis.inserts.sides import Into, side_inserts
 from sqlext.analysis.inserts.sink_modes import sink_mode
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.hints import check_hints
@@ -50,9 +50,8 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
     plan, mode = sink_mode(plan, table, env, insert.query.span)
     # Flink's default: a NULL for a NOT NULL column fails the job.
     enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
-    return BoundInsert(
-        table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, side_inserts(plan, env)
-    )
+    sides = side_inserts(plan, env, Into(table, insert.span))
+    return BoundInsert(table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, sides)
 
 
 def _sink(insert: Insert, env: Environment) -> Table:

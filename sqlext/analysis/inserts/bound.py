@@ -44,6 +44,7 @@ class BoundInsert:
         sides: the INSERTs beside this one, of late and of bad rows; see ``side_inserts``.
         side: which of these this one is, None for that of the query's own rows.
         letters: whether its rows are dead letters.
+        refused_of: where it also takes the rows that the query's sink refuses: the tables that these are of.
     """
 
     table: Table
@@ -57,6 +58,7 @@ class BoundInsert:
     sides: tuple[BoundInsert, ...] = ()
     side: Side | None = None
     letters: bool = False
+    refused_of: str = ""
 
     @property
     def merge_keys(self) -> tuple[str, ...]:

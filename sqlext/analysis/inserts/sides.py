@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.relations.kept_rows import kept_columns, source_of
+from sqlext.analysis.relations.kept_rows import LETTERS, kept_columns, kept_in, source_of
+from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.bad_rows import LETTER, BadRows
 from sqlext.plan.base import walk
@@ -15,17 +16,49 @@ from sqlext.plan.firing import LateColumn, LateRows
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan
 from sqlext.settings import DEAD_LETTER_CAUSES, DEAD_LETTERS
+from sqlext.source import Span
 from sqlext_catalog.model import Table
 
 
-def side_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
+@dataclass(frozen=True, slots=True)
+class Into:
+    """The sink of a query, and the statement that writes to it."""
+
+    table: Table
+    span: Span
+
+
+def side_inserts(plan: PlanNode, env: Environment, into: Into | None = None) -> tuple[BoundInsert, ...]:
     """Return where rows go that a query keeps beside its own: the late ones first.
 
     Raises:
-        SqlExtError: EMIT-118 if late rows cannot reach the end of the query.
+        SqlExtError: EMIT-118 if late rows cannot reach the end of the query; as ``refused_insert``.
     """
     late = late_insert(plan, env)
-    return (*((late,) if late is not None else ()), *bad_inserts(plan, env))
+    refused = refused_insert(plan, env, into) if into is not None else None
+    return (*((late,) if late is not None else ()), *bad_inserts(plan, env, refused))
+
+
+def refused_insert(plan: PlanNode, env: Environment, into: Into) -> BoundInsert | None:
+    """Return where the rows go that a sink refuses when it writes them, None if they end the query.
+
+    Raises:
+        SqlExtError: OPT-038 for a table that is none of dead letters.
+    """
+    name = env.settings.dead_letters("expression")
+    if name is None or not plan.streaming or not connector_of(into.table).tells_refused(into.table):
+        return None
+    try:
+        table = kept_in(name, LETTERS, env, into.span)
+    except SqlExtError as error:
+        raise (error if error.span is not None else error.at(into.span)) from None
+    side = side_insert(BAD_ROWS, table, plan, _assigned(table), into.span, env)
+    return replace(side, letters=True, refused_of=tables_of(plan))
+
+
+def tables_of(node: PlanNode) -> str:
+    """Return the names of the tables that a step reads."""
+    return ", ".join(dict.fromkeys(n.table.name.plain for n in walk(node) if isinstance(n, Scan)))
 
 
 def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
@@ -60,11 +93,15 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
     return side_insert(LATE_ROWS, late.table, plan, assignments, late.span, env)
 
 
-def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
-    """Return an INSERT for each table that keeps rows of a query that it cannot use, in the order of ``bad_scans``."""
-    made = {}
-    for letters in letters_of(plan)[:1]:
-        # First: its number among the tables is 0, which the rows say.
+def bad_inserts(plan: PlanNode, env: Environment, refused: BoundInsert | None = None) -> tuple[BoundInsert, ...]:
+    """Return an INSERT for each table that keeps rows of a query that it cannot use, in the order of ``bad_scans``.
+
+    Args:
+        refused: that of the rows that its sink refuses.
+    """
+    # First: its number among the tables is 0, which the rows say.
+    made = {refused.table.name: refused} if refused is not None else {}
+    for letters in letters_of(plan)[: 0 if made else 1]:
         side = side_insert(BAD_ROWS, letters.table, plan, _assigned(letters.table), letters.span, env)
         made[letters.table.name] = replace(side, letters=True)
     for late in filter(None, map(_late, walk(plan))):

@@ -62,6 +62,10 @@ class Driver(ABC):
         """Return what the driver raises."""
 
     @abstractmethod
+    def refusal(self, error: Exception) -> str | None:
+        """Return why a row is refused, of what the driver raised for it; None where it is not for the row."""
+
+    @abstractmethod
     def place(self, connection: Connection, table: str) -> str | None:
         """Return a table's quoted name as it is there; None where it is not."""
 
@@ -129,6 +133,11 @@ class Driver(ABC):
 def quoted(name: str) -> str:
     """Return a name in the quotes of SQL's standard."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def said(error: Exception) -> str:
+    """Return what a database says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def name_parts(table: str) -> tuple[str, ...]:

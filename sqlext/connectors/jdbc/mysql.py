@@ -8,13 +8,15 @@ from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, quoted
+from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, quoted, said
 from sqlext.connectors.options import OptionError
 from sqlext.errors import did_you_mean
 from sqlext.extras import package
 from sqlext.types import UNBOUNDED, LogicalType
 
 _PORT = "3306"
+#: CHECK of MySQL and of MariaDB, no default, no partition, a condition of a view, SIGNAL of a trigger, ranges, JSON.
+_OF_ROWS = tuple((number,) for number in (3819, 4025, 1364, 1526, 1369, 1644, 1690, 3140))
 #: Parameters of Java's drivers that say nothing about what is read or written: texts are UTF-8, the session is in UTC.
 _JAVAS_OWN = frozenset(
     "useUnicode characterEncoding characterSetResults connectionCollation autoReconnect failOverReadOnly maxReconnects "
@@ -126,6 +128,12 @@ class MySql(Driver):
     def failures(self) -> tuple[type[Exception], ...]:
         """Return what PyMySQL raises."""
         return (self._package().MySQLError,)
+
+    def refusal(self, error: Exception) -> str | None:
+        """Return why a row is refused; PyMySQL has no class of its own for some of these errors."""
+        pymysql = self._package()
+        of_row = isinstance(error, (pymysql.err.IntegrityError, pymysql.err.DataError))
+        return said(error) if of_row or error.args[:1] in _OF_ROWS else None
 
     def place(self, connection: Connection, table: str) -> str | None:
         """Return a table's quoted name."""

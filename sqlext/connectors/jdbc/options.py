@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, one_of, positive, whole
 from sqlext.settings import parse_duration
-from sqlext_catalog.model import Table
+from sqlext_catalog.model import Options, Table
 
 PARTITIONS = tuple(f"scan.partition.{part}" for part in ("column", "num", "lower-bound", "upper-bound"))
 GUARANTEE = "sink.delivery-guarantee"
@@ -125,3 +125,8 @@ def retries(text: str | None) -> int:
 def at_once(text: str | None) -> int:
     """Return how many rows go to or from the driver at once; '0' leaves it to the driver, in Flink too."""
     return int(text or 0) or AT_ONCE
+
+
+def is_exactly_once(options: Options) -> bool:
+    """Return whether the database keeps which batches it has."""
+    return dict(options).get(GUARANTEE, "exactly-once").strip().lower() == "exactly-once"

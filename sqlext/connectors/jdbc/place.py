@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sqlext.connectors.jdbc.database import Connection, Driver
+from sqlext.connectors.jdbc.database import Connection, Driver, said
 from sqlext.connectors.jdbc.mysql import MARIADB, MYSQL
 from sqlext.connectors.jdbc.postgresql import POSTGRESQL
 from sqlext.connectors.jdbc.sqlite import SQLITE
@@ -56,8 +56,7 @@ class Address:
             connection = self._connect(retries, failures)
             yield connection
         except failures as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise SqlExtError("RUN-070", f"{self}: {said}") from error
+            raise SqlExtError("RUN-070", f"{self}: {said(error)}") from error
         finally:
             if connection is not None:
                 connection.close()

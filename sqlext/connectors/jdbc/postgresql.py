@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, name_parts, quoted
+from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, name_parts, quoted, said
 from sqlext.connectors.options import OptionError
 from sqlext.errors import did_you_mean
 from sqlext.extras import package
@@ -33,6 +33,8 @@ _JAVAS_OWN = frozenset(
     "assumeMinServerVersion autosave".split()
 )
 _PORT = "5432"
+#: Classes of SQLSTATE, and one of a class: data, constraints, the condition of a view, RAISE of a trigger.
+_OF_ROWS = ("22", "23", "44", "P0001")
 #: Declared type -> the types of columns, by PostgreSQL's own names, whose values it holds.
 _FITTING: Mapping[str, tuple[str, ...]] = {
     "BOOLEAN": ("bool",),
@@ -87,6 +89,14 @@ class PostgreSql(Driver):
     def failures(self) -> tuple[type[Exception], ...]:
         """Return what psycopg raises."""
         return (package("psycopg", "jdbc", "connector 'jdbc' at PostgreSQL").Error,)
+
+    def refusal(self, error: Exception) -> str | None:
+        """Return why a row is refused: by its class of SQLSTATE, or by psycopg before it is sent."""
+        state = getattr(error, "sqlstate", None)
+        if state is not None:
+            return said(error) if state.startswith(_OF_ROWS) else None
+        psycopg = package("psycopg", "jdbc", "connector 'jdbc' at PostgreSQL")
+        return said(error) if isinstance(error, psycopg.DataError) else None
 
     def place(self, connection: Connection, table: str) -> str | None:
         """Return a table's quoted name; one that is not there as it is written is looked for in lower case."""

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from sqlext.connectors.jdbc.database import Connection, Conversion, Row, name_parts, quoted, transaction
-from sqlext.connectors.jdbc.options import GUARANTEE, at_once, retries
+from sqlext.connectors.jdbc.options import at_once, is_exactly_once, retries
 from sqlext.connectors.jdbc.place import Address, place_of
-from sqlext.connectors.jdbc.statements import Target, batches_table, creation, there
+from sqlext.connectors.jdbc.refused import DeniedRow, Parameters, keep, kept, run_for_each
+from sqlext.connectors.jdbc.statements import Target, batches_table, creation, refused_table, there
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
-from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import RefusedRow, Sink, SinkContext, refuse_mode, row_text
 from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.workers.ready import require_python
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Row as SparkRow
 
-#: Says behind the columns of a row whether it is there.
-_THERE = "__there"
+#: Behind the columns of a row: the row as JSON, if refused ones are told of, and whether it is there.
+_TEXT, _THERE = "__text", "__there"
 
 
 def at_step(name: str) -> None:
     """Mark a place where a crash may come; tests replace it."""
+
+
+class Written(NamedTuple):
+    """What has become of a batch: how many rows were written now, and which were refused, now or before."""
+
+    rows: int
+    refused: tuple[DeniedRow, ...]
 
 
 @dataclass(frozen=True)
@@ -40,12 +50,16 @@ class Writing:
         spec: its columns and its PRIMARY KEY.
         keyed: whether a row replaces the one of its key, and can delete it.
         query: notes its batches under this name; None: it notes none.
+        limit: where rows are left out that the database refuses: what it is asked before a batch is committed.
+        named: how messages call the query.
     """
 
     place: Address
     spec: WriteSpec
     keyed: bool
     query: str | None
+    limit: LetterLimit | None = None
+    named: str = ""
 
     def prepare(self) -> None:
         """Create what is missing, and check what is there; see ``JdbcSink.open``."""
@@ -57,6 +71,8 @@ class Writing:
                     connection.execute(self._creation())
                 if self.query is not None:
                     connection.execute(batches_table(database))
+                if self.limit is not None:
+                    connection.execute(refused_table(database))
             self._hold(connection)
 
     def check(self) -> None:
@@ -71,29 +87,37 @@ class Writing:
         if self.keyed:
             self._require_unique(connection, target)
 
-    def write(self, batches: Iterable[pa.RecordBatch], batch_id: int) -> int:
-        """Write the rows of a batch, unless the table has them; return how many were written.
+    def write(self, batches: Iterable[pa.RecordBatch], batch_id: int) -> Written:
+        """Write the rows of a batch, unless the table has them.
 
         Args:
-            batches: the columns of the table, and behind them whether a row is there.
+            batches: the columns of the table, with a limit the row as JSON, and whether the row is there.
+
+        Raises:
+            SqlExtError: RUN-070 for what the database raises, RUN-081 for more refused rows than the limit allows.
         """
         database, size = self.place.database, at_once(self.spec.option("sink.buffer-flush.max-rows"))
         conversions = [database.written(column.type) for column in self.spec.columns]
-        written = 0
+        written, refused = 0, list[DeniedRow]()
         with self.place.connected(retries(dict(self.spec.options).get("sink.max-retries"))) as connection:
             target = self.target(connection)
             places = [target.columns.index(key) for key in target.keys]
             with transaction(connection, database.begin):
                 at_step("begun")
                 if self.query is not None and not self._claimed(connection, target, batch_id):
-                    return 0
+                    known = kept(connection, target, self.query, batch_id) if self.limit is not None else []
+                    return Written(0, tuple(known))
                 at_step("claimed")
                 for rows in _chunks(batches, conversions, size):
-                    self._take(connection, target, places, rows)
-                    written += len(rows)
+                    failed = self._take(connection, target, places, rows)
+                    written, refused = written + len(rows) - len(failed), refused + failed
                     at_step("rows")
+                if self.limit is not None and self.query is not None:
+                    # A copy: the query counts them when the batch is in.
+                    replace(self.limit).refuse(len(refused), self.named)
+                    keep(connection, target, self.query, batch_id, refused)
             at_step("committed")
-        return written
+        return Written(written, tuple(refused))
 
     def target(self, connection: Connection) -> Target:
         """Return the table as it is there; raises SqlExtError SINK-091 if its columns are not those declared."""
@@ -122,14 +146,18 @@ class Writing:
     def _claimed(self, connection: Connection, target: Target, batch_id: int) -> bool:
         return bool(connection.execute(target.claim, (self.query, batch_id)).rowcount > 0)
 
-    def _take(self, connection: Connection, target: Target, places: list[int], rows: list[Row]) -> None:
-        cursor = connection.cursor()
-        gone = [tuple(row[n] for n in places) for row in rows if not row[-1]]
-        if gone:
-            cursor.executemany(target.delete, gone)
-        here = [row[:-1] for row in rows if row[-1]]
-        if here:
-            cursor.executemany(target.insert, here)
+    def _take(self, connection: Connection, target: Target, places: list[int], rows: list[Row]) -> list[DeniedRow]:
+        """Write rows; return those that are refused, where there is a limit of them."""
+        width, text = len(self.spec.columns), -2
+        gone = [Parameters(tuple(row[n] for n in places), row[text]) for row in rows if not row[-1]]
+        here = [Parameters(row[:width], row[text]) for row in rows if row[-1]]
+        refused = []
+        for statement, given in ((target.delete, gone), (target.insert, here)):
+            if self.limit is not None:
+                refused += run_for_each(connection, self.place.database, statement, given)
+            elif given:
+                connection.cursor().executemany(statement, [row.values for row in given])
+        return refused
 
     def _require_unique(self, connection: Connection, target: Target) -> None:
         """Check that the database can find the row of a key."""
@@ -166,7 +194,7 @@ class JdbcSink(Sink):
             SqlExtError: as ``open``.
         """
         self._refuse(spark)
-        self._writing().check()
+        self._writing(None).check()
 
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration.
@@ -176,7 +204,7 @@ class JdbcSink(Sink):
                 unique key, RUN-070 where the database refuses, ENV-015 to ENV-018 where workers cannot run it.
         """
         self._refuse(spark)
-        self._writing().prepare()
+        self._writing(LetterLimit() if self.context.refusals else None).prepare()
 
     def _refuse(self, spark: SparkSession) -> None:
         refuse_mode(self.spec, self.context, "append", "upsert")
@@ -184,16 +212,23 @@ class JdbcSink(Sink):
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch, unless the table has it already."""
-        work = _Work(self._writing(), batch_id)
-        # All rows go to one task, but are not computed there: what is below a shuffle keeps its tasks.
-        self._rows(df).repartition(1).mapInArrow(work, "written BIGINT").collect()
+        self._written(df, batch_id, None)
 
-    def _writing(self) -> Writing:
-        guarantee = self.spec.option(GUARANTEE, "exactly-once").strip().lower()
-        query = self.context.identity if guarantee == "exactly-once" else None
+    def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
+        """Write a batch but for the rows that the database refuses; see ``Sink.take``."""
+        found = self._written(df, batch_id, limit if self.context.refusals else None)
+        return tuple(RefusedRow(row["text"], "RUN-070", row["why"]) for row in found)
+
+    def _written(self, df: DataFrame, batch_id: int, limit: LetterLimit | None) -> list[SparkRow]:
+        work = _Work(self._writing(limit), batch_id)
+        # All rows go to one task, but are not computed there: what is below a shuffle keeps its tasks.
+        return self._rows(df).repartition(1).mapInArrow(work, "text STRING, why STRING").collect()
+
+    def _writing(self, limit: LetterLimit | None) -> Writing:
+        query = self.context.identity if is_exactly_once(self.spec.options) else None
         keyed = self.context.mode == "upsert"
         # Secrets are resolved here, where the query runs: workers may have none of them.
-        return Writing(place_of(dict(self.spec.options)), self.spec, keyed, query)
+        return Writing(place_of(dict(self.spec.options)), self.spec, keyed, query, limit, self.context.query)
 
     def _rows(self, df: DataFrame) -> DataFrame:
         columns = [f"{_exactly(c)} AS {identifier(c.name)}" for c in self.spec.columns]
@@ -205,7 +240,9 @@ class JdbcSink(Sink):
         elif there_is is not None:
             rows = rows.where(identifier(there_is))
         names = [identifier(c.name) for c in self.spec.columns]
-        return rows.selectExpr(*names, f"{identifier(there_is) if there_is is not None else 'true'} AS {_THERE}")
+        text = [f"{row_text(self.spec, self.context.zone)} AS {_TEXT}"] if self.context.refusals else []
+        there = f"{identifier(there_is) if there_is is not None else 'true'} AS {_THERE}"
+        return rows.selectExpr(*names, *text, there)
 
 
 @dataclass(frozen=True)
@@ -216,15 +253,18 @@ class _Work:
     batch_id: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.record_batch([pa.array([self.writing.write(batches, self.batch_id)], pa.int64())], ["written"])
+        refused = self.writing.write(batches, self.batch_id).refused
+        columns = [pa.array([getattr(row, name) for row in refused], pa.string()) for name in DeniedRow._fields]
+        yield pa.record_batch(columns, list(DeniedRow._fields))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch], conversions: list[Conversion | None], size: int) -> Iterator[list[Row]]:
     """Yield rows as parameters, some at a time; the last value says whether the row is there."""
     for batch in batches:
-        *columns, flags = (column.to_pylist() for column in batch.columns)
-        made = [_converted(values, by) for values, by in zip(columns, conversions, strict=True)]
-        rows = zip(*made, flags, strict=True)
+        columns = [column.to_pylist() for column in batch.columns]
+        width = len(conversions)
+        made = [_converted(values, by) for values, by in zip(columns[:width], conversions, strict=True)]
+        rows = zip(*made, *columns[width:], strict=True)
         while chunk := list(islice(rows, size)):
             yield chunk
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, quoted
+from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, quoted, said
 from sqlext.connectors.options import OptionError
 from sqlext.locations import absolute, is_remote, scheme_of
 from sqlext.types import LogicalType
@@ -62,6 +62,10 @@ class Sqlite(Driver):
     def failures(self) -> tuple[type[Exception], ...]:
         """Return what the driver raises."""
         return (sqlite3.Error,)
+
+    def refusal(self, error: Exception) -> str | None:
+        """Return why a row is refused: constraints, RAISE of a trigger, the types of a STRICT table."""
+        return said(error) if isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError)) else None
 
     def place(self, connection: Connection, table: str) -> str | None:
         """Return a table's quoted name; SQLite does not tell lower from upper case."""

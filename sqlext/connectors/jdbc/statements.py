@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlext.connectors.jdbc.database import Driver, quoted
+from sqlext.types import STRING
 
 #: Has the last batch of each query that a database has taken.
 BATCHES = "sqlext_batches"
+#: Has the rows of these batches that the database refused.
+REFUSED = "sqlext_refused"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,21 @@ class Target:
         end = self.database.on_later(quoted(BATCHES), "query", "batch")
         return self._text(f"INSERT INTO {quoted(BATCHES)} (query, batch) VALUES (?, ?) {end}")
 
+    @property
+    def forget_refused(self) -> str:
+        """The statement that forgets the refused rows of a query."""
+        return self._text(f"DELETE FROM {quoted(REFUSED)} WHERE query = ?")
+
+    @property
+    def keep_refused(self) -> str:
+        """The statement that keeps one: query, batch, the row, and why."""
+        return self._text(f"INSERT INTO {quoted(REFUSED)} (query, batch, row_text, reason) VALUES (?, ?, ?, ?)")
+
+    @property
+    def refused(self) -> str:
+        """The statement that gives those of a batch: the row, and why."""
+        return self._text(f"SELECT row_text, reason FROM {quoted(REFUSED)} WHERE query = ? AND batch = ?")
+
     def _text(self, text: str) -> str:
         """Return a statement with the driver's parameters; names are quoted, so a ``?`` in them is doubled first."""
         parameter = self.database.parameter
@@ -74,6 +92,13 @@ def creation(place: str, columns: Mapping[str, str], keys: Sequence[str]) -> str
 def batches_table(database: Driver) -> str:
     """Return the statement that creates the table of batches."""
     return creation(quoted(BATCHES), {"query": database.short_text, "batch": "bigint NOT NULL"}, ("query",))
+
+
+def refused_table(database: Driver) -> str:
+    """Return the statement that creates the table of refused rows."""
+    text = database.column_type(STRING)
+    columns = {"query": database.short_text, "batch": "bigint NOT NULL", "row_text": f"{text}", "reason": f"{text}"}
+    return creation(quoted(REFUSED), columns, ())
 
 
 def there(name: str, found: Mapping[str, str]) -> str | None:

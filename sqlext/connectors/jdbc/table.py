@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlext.connectors.base import Connector, Reach, Role, physical_fields
 from sqlext.connectors.formats.columnar import stored_columns, stored_schema
-from sqlext.connectors.jdbc.options import RULES, validate_partitions
+from sqlext.connectors.jdbc.options import RULES, is_exactly_once, validate_partitions
 from sqlext.connectors.jdbc.place import database_of
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import ReadSpec, WriteSpec
@@ -82,6 +82,10 @@ class Jdbc(Connector):
     def merges(self, table: Table) -> bool:
         """Return whether it has a PRIMARY KEY."""
         return table.primary_key is not None
+
+    def tells_refused(self, table: Table) -> bool:
+        """Return whether batches are known to the database: then it also knows which of their rows it refused."""
+        return is_exactly_once(table.options)
 
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return how the table is read; by Spark's own reader, for programs that are exported."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlext.analysis.expressions.failing import judged
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.inserts.replays import comes_back
-from sqlext.analysis.inserts.sides import bad_scans
+from sqlext.analysis.inserts.sides import bad_scans, tables_of
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.inference import infer
 from sqlext.plan.bad_rows import BAD
@@ -21,7 +21,7 @@ from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.guarded import failed, first_of
 from sqlext.rewrite.expressions.renderer import cast_to, render
-from sqlext.rewrite.relations.letters import WHY, row_text, tables_of
+from sqlext.rewrite.relations.letters import WHY, row_text
 from sqlext.rewrite.script.begun import Begun
 from sqlext.rewrite.script.model import ReplayInput, SideScript, SparkScript
 from sqlext.rewrite.script.side_rows import (
@@ -96,7 +96,16 @@ def _side(insert: BoundInsert, column: str, condition: str, columns: tuple[str, 
     assert insert.side is not None
     outputs, conditions = _outputs(insert, env), tuple(_dropped_if_null(insert))
     return SideScript(
-        insert.side, insert.table, insert.mode, column, condition, columns, outputs, conditions, insert.letters
+        insert.side,
+        insert.table,
+        insert.mode,
+        column,
+        condition,
+        columns,
+        outputs,
+        conditions,
+        insert.letters,
+        insert.refused_of,
     )
 
 

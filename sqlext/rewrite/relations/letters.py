@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sqlext.analysis.inserts.sides import tables_of
 from sqlext.plan.bad_rows import BAD
-from sqlext.plan.base import walk
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan
+from sqlext.plan.nodes import Aliased, Project
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.guarded import SafeContext, first_of, reason
@@ -39,11 +39,6 @@ def safe(node: Project, renderer: Rendering) -> SafeContext:
 def row_text(columns: list[PlanColumn] | tuple[PlanColumn, ...], zone: str) -> str:
     """Return a row as a step gets it, as JSON."""
     return as_json([(c.name, c, "") for c in columns if c.physical and c.part is not Part.PROCTIME], zone)
-
-
-def tables_of(node: PlanNode) -> str:
-    """Return the names of the tables that a step reads."""
-    return ", ".join(dict.fromkeys(n.table.name.plain for n in walk(node) if isinstance(n, Scan)))
 
 
 def _why(node: Project, renderer: Rendering) -> str | None:

@@ -206,6 +206,7 @@ class SideScript:
         outputs: text and name of each column of the table, over ``columns``.
         conditions: over ``outputs``: rows for which one does not hold are left out.
         letters: whether they are dead letters.
+        refused_of: where it also takes the rows that the query's sink refuses: the tables that these are of.
     """
 
     side: Side
@@ -217,6 +218,7 @@ class SideScript:
     outputs: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
     letters: bool = False
+    refused_of: str = ""
 
     @property
     def counted(self) -> str:

@@ -225,6 +225,15 @@ def expression_letter(why: str, text: str, source: str, operator: str, cause: st
     return f"CASE WHEN {why} IS NOT NULL THEN {letter} END"
 
 
+def refused_letter(source: str) -> str:
+    """Return the struct of a row that a sink refused when it was written, of its columns text, code and reason.
+
+    Args:
+        source: the tables that it is of.
+    """
+    return _letter(0, "text", string(source), "CAST(NULL AS STRING)", "reason", "'sink'", "code", "'Sink'")
+
+
 def _letter(
     number: int,
     text: str,

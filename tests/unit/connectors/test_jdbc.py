@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -15,11 +16,12 @@ from connectors.tables import table
 from sqlext.connectors.jdbc.options import Cache, cache_of, ranges
 from sqlext.connectors.jdbc.place import DATABASES, database_of, place_of
 from sqlext.connectors.jdbc.reader import READER, JdbcReader
-from sqlext.connectors.jdbc.sink import Writing
+from sqlext.connectors.jdbc.sink import Writing, Written
 from sqlext.connectors.jdbc.statements import Target
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.types import (
     BIGINT,
     BOOLEAN,
@@ -247,10 +249,10 @@ def read(source: JdbcReader) -> Rows:
 
 def test_rows_are_appended_and_a_batch_that_comes_again_is_known(tmp_path: Path) -> None:
     sink = writing(tmp_path, KN)
-    assert sink.write(kn(("a", 1), ("a", 1)), 0) == 2
-    assert sink.write(kn(("b", 2)), 1) == 1
-    assert sink.write(kn(("b", 2)), 1) == 0
-    assert sink.write(kn(("a", 1)), 0) == 0
+    assert sink.write(kn(("a", 1), ("a", 1)), 0).rows == 2
+    assert sink.write(kn(("b", 2)), 1).rows == 1
+    assert sink.write(kn(("b", 2)), 1).rows == 0
+    assert sink.write(kn(("a", 1)), 0).rows == 0
     assert held(tmp_path) == [("a", 1), ("a", 1), ("b", 2)]
     assert held(tmp_path, "SELECT * FROM sqlext_batches") == [("q", 1)]
 
@@ -269,7 +271,7 @@ def test_a_batch_is_in_whole_or_not_at_all(tmp_path: Path) -> None:
         sink.write(kn(("a", 1), ("b", None)), 0)
     assert raised.value.code == "RUN-070"
     assert held(tmp_path) == []
-    assert sink.write(kn(("a", 1), ("b", 2)), 0) == 2
+    assert sink.write(kn(("a", 1), ("b", 2)), 0).rows == 2
 
 
 EVERYTHING: dict[str, LogicalType] = {
@@ -382,3 +384,68 @@ def test_a_database_that_is_not_there(tmp_path: Path) -> None:
         reader(tmp_path, KN)
     assert raised.value.code == "RUN-070"
     assert list(tmp_path.iterdir()) == []  # who reads makes no file
+
+
+def judging(folder: Path, ddl: str, keys: tuple[str, ...] = (), **limit: int) -> Writing:
+    """Return what writes to a table that is there, and tells which rows are refused."""
+    connection = sqlite3.connect(folder / "x.db")
+    connection.executescript(ddl)
+    connection.close()
+    found = replace(writing(folder, KN, keys), limit=LetterLimit(**limit))
+    found.prepare()
+    return found
+
+
+def kn_texts(*rows: tuple[Any, ...]) -> list[pa.RecordBatch]:
+    texts = [f"row {n}" for n in range(len(rows))]
+    kinds = {"k": pa.string(), "n": pa.int64(), "__text": pa.string()}
+    return [batch(kinds, *((*row, text) for row, text in zip(rows, texts, strict=True)))]
+
+
+@pytest.mark.parametrize("size", ["1", "3", "5000"])
+def test_rows_that_the_database_refuses_are_found_and_the_others_written(tmp_path: Path, size: str) -> None:
+    sink = judging(tmp_path, "CREATE TABLE t (k TEXT UNIQUE, n INTEGER CHECK (n > 0))")
+    spec = replace(sink.spec, options=(*sink.spec.options, ("sink.buffer-flush.max-rows", size)))
+    sink = replace(sink, spec=spec)
+    rows = kn_texts(("a", 1), ("b", -1), ("c", 2), ("c", 3), ("d", 4), ("e", 0), ("f", 5))
+    found = sink.write(rows, 0)
+    assert held(tmp_path) == [("a", 1), ("c", 2), ("d", 4), ("f", 5)]
+    assert found.rows == 4
+    assert [row.text for row in found.refused] == ["row 1", "row 3", "row 5"]
+    assert ["UNIQUE" in row.why or "CHECK" in row.why for row in found.refused] == [True] * 3
+    # The batch comes again: the table has it, and still knows what it refused.
+    assert sink.write(rows, 0) == Written(0, found.refused)
+    assert sink.write(kn_texts(("g", 1)), 1) == Written(1, ())
+    assert held(tmp_path, "SELECT * FROM sqlext_refused") == []
+
+
+def test_a_row_of_a_key_and_its_deletion_are_refused_too(tmp_path: Path) -> None:
+    ddl = (
+        "CREATE TABLE t (k TEXT PRIMARY KEY, n INTEGER);"
+        "CREATE TRIGGER kept BEFORE DELETE ON t WHEN old.k = 'b' BEGIN SELECT RAISE(ABORT, 'b stays'); END;"
+        "CREATE TRIGGER low BEFORE UPDATE ON t WHEN new.n < old.n BEGIN SELECT RAISE(ABORT, 'it fell'); END"
+    )
+    sink = judging(tmp_path, ddl, ("k",))
+    sink.write(kn_texts(("a", 5), ("b", 5), ("c", 5)), 0)
+    kinds = {"k": pa.string(), "n": pa.int64(), "__text": pa.string()}
+    rows = [batch(kinds, ("a", 4, "A"), ("b", None, "B"), ("c", None, "C"), gone=(1, 2))]
+    assert sink.write(rows, 1).refused == (("B", "b stays"), ("A", "it fell"))
+    assert held(tmp_path) == [("a", 5), ("b", 5)]
+
+
+def test_more_refused_rows_than_the_limit_allows_undo_the_batch(tmp_path: Path) -> None:
+    sink = judging(tmp_path, "CREATE TABLE t (k TEXT, n INTEGER CHECK (n > 0))", most=1)
+    with pytest.raises(SqlExtError) as raised:
+        sink.write(kn_texts(("a", 1), ("b", 0), ("c", 0)), 0)
+    assert raised.value.code == "RUN-081"
+    assert held(tmp_path) == []
+    assert sink.write(kn_texts(("a", 1), ("b", 0)), 0).rows == 1
+
+
+def test_what_is_not_for_a_row_ends_the_batch(tmp_path: Path) -> None:
+    sink = judging(tmp_path, "CREATE TABLE t (k TEXT, n INTEGER)")
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.execute("CREATE TRIGGER broken BEFORE INSERT ON t BEGIN INSERT INTO nowhere VALUES (1); END")
+    connection.close()
+    with pytest.raises(SqlExtError, match=r"RUN-070.*nowhere"):
+        sink.write(kn_texts(("a", 1), ("b", 2)), 0)
