@@ -92,7 +92,7 @@ def one_of(*choices: str) -> Check:
     return OneOf(choices)
 
 
-#: Options of format 'raw'. Its texts are UTF-8; the order of bytes is one of numbers, which it does not hold here.
+#: Options of format 'raw'. Its texts are UTF-8; the order of bytes is one of numbers.
 RAW_OPTIONS: dict[str, Check] = {
     "raw.charset": one_of("UTF-8", "UTF8"),
     "raw.endianness": one_of("big-endian", "little-endian"),

@@ -36,6 +36,8 @@ def encode_column(column: WriteColumn, file_format: str, options: dict[str, str]
     if file_format == "json":
         iso = writes_iso(options)
         return convert(column.type, raw, lambda t, e: as_text(t, e, zone, iso=iso))
+    if file_format == "raw":
+        return f"CAST({raw} AS STRING)"
     if file_format == "avro":
         return encoded_value(column.type, raw, options, zone)
     # Columnar formats hold values under their own types.

@@ -23,6 +23,7 @@ from sqlext.connectors.formats.columnar import ORC, PARQUET
 from sqlext.connectors.formats.conversions import output_type, text_to_value, wall_to_instant
 from sqlext.connectors.formats.csv import CsvFormat
 from sqlext.connectors.formats.json import JsonFormat, fails_on_missing, missing_field_check
+from sqlext.connectors.formats.raw import RawFormat, require_raw
 from sqlext.connectors.options import (
     OptionError,
     Rules,
@@ -45,7 +46,7 @@ from sqlext_catalog.model import Column, Options, Table
 
 #: Formats of lines: only their rows can be judged one by one (``sqlext.bad-rows``).
 TEXT_FORMATS: dict[str, TextFormat] = {f.name: f for f in (CsvFormat(), JsonFormat())}
-FORMATS: dict[str, Format] = {**TEXT_FORMATS, PARQUET.name: PARQUET, ORC.name: ORC}
+FORMATS: dict[str, Format] = {**TEXT_FORMATS, PARQUET.name: PARQUET, ORC.name: ORC, RawFormat.name: RawFormat()}
 
 #: Folder of rows whose partition value is NULL or empty, Flink's name.
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
@@ -133,6 +134,8 @@ class Filesystem(Connector):
             JSON_CHANGELOG_FORMATS[table.option("format") or ""].validate(self.owner, dict(table.options), role)
         else:
             self._format(table).validate(self.owner, dict(table.options))
+        if table.option("format") == RawFormat.name:
+            require_raw(physical_fields(table, table.partitioned_by), lines=True)
         # As Spark does (ALL_PARTITION_COLUMNS_NOT_ALLOWED): files would have no column.
         if len(table.partitioned_by) == len(table.columns):
             raise OptionError("OPT-008", f"every column of `{table.name.name}` is a partition column")
@@ -184,7 +187,7 @@ class Filesystem(Connector):
         fields = physical_fields(table, table.partitioned_by)
         raw = file_format.raw_schema(fields, options)
         derived: tuple[tuple[str, str], ...] = ()
-        spark_format = file_format.name
+        spark_format = spark_name(file_format.name)
         reader = file_format.reader_options(options)
         if file_format.name == "json" and fails_on_missing(options):
             # Spark's reader cannot tell an absent key from a null one: the lines are parsed in SQL.
@@ -277,6 +280,11 @@ class Filesystem(Connector):
         message = parsed(JsonFormat(), Message(line, "__value", fields, options, zone))
         check = missing_field_check(line, fields)
         return message.derived, Decoded(message.decoded.expressions, (check, *message.decoded.filters))
+
+
+def spark_name(file_format: str) -> str:
+    """Return how Spark calls a format of ``FORMATS``."""
+    return "text" if file_format == RawFormat.name else file_format
 
 
 def _limit(options: Mapping[str, str]) -> Options:

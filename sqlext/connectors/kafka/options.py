@@ -14,18 +14,19 @@ from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.csv import CsvFormat
 from sqlext.connectors.formats.debezium_avro import PREFIX, record_fields, registry_options
 from sqlext.connectors.formats.json import JsonFormat
-from sqlext.connectors.options import RAW_OPTIONS, OptionError, Rules, any_text, duration, one_of, positive, whole
+from sqlext.connectors.formats.raw import RawFormat, require_raw
+from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
 from sqlext_catalog.model import Options, Table
 
 #: The formats that hold records of Avro.
 AVRO_FORMATS: dict[str, AvroFormat] = {f.name: f for f in (AvroFormat(), AvroConfluentFormat())}
 MESSAGE_FORMATS: dict[str, MessageFormat] = {"json": JsonFormat(), "csv": CsvFormat(), **AVRO_FORMATS}
-_KEY_FORMATS = (*MESSAGE_FORMATS, "raw")
+_KEY_FORMATS = (*MESSAGE_FORMATS, RawFormat.name)
 FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
 #: The options that name one.
 FORMAT_KEYS = ("format", "value.format", "key.format")
 #: Beginnings of the options of formats, in the value and, for those of keys, in the key.
-_FORMAT_OPTIONS = tuple(f"{name}." for name in (*MESSAGE_FORMATS, *CHANGELOG_FORMATS))
+_FORMAT_OPTIONS = tuple(f"{name}." for name in (*_KEY_FORMATS, *CHANGELOG_FORMATS))
 
 _STARTUP = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _BOUNDED = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
@@ -44,7 +45,6 @@ _PARTS = {
     "key.format": one_of(*_KEY_FORMATS),
     "key.fields-prefix": any_text,
     "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
-    **{f"{part}{key}": check for part in ("", "key.", "value.") for key, check in RAW_OPTIONS.items()},
 }
 _END = {
     "scan.bounded.mode": one_of(*_BOUNDED),
@@ -103,8 +103,8 @@ def format_rules(table: Table) -> Rules:
 
 
 def _rules_of(name: str) -> Rules:
-    if name == "raw":
-        return Rules()
+    if name == RawFormat.name:
+        return RawFormat.rules
     form = MESSAGE_FORMATS.get(name) or CHANGELOG_FORMATS.get(name)
     return Rules(prefixes=_FORMAT_OPTIONS) if form is None else form.rules
 
@@ -190,11 +190,8 @@ def validate_bounds(table: Table) -> None:
 def validate_raw(table: Table) -> None:
     """Refuse columns that the format 'raw' cannot hold."""
     for fields, form in ((key_fields(table), key_format(table)), (value_fields(table), value_format(table))):
-        if form != "raw":
-            continue
-        if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
-            message = "format 'raw' holds exactly one column, of type STRING or BYTES"
-            raise OptionError("OPT-008", message, option="format")
+        if form == RawFormat.name:
+            require_raw(fields)
 
 
 def validate_avro(owner: str, table: Table) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 from sqlext.connectors.bad_rows import judged, why_not_judged
 from sqlext.connectors.formats.base import Message, ReadField, content_of, parsed
 from sqlext.connectors.formats.json import fails_on_missing, missing_field_check
+from sqlext.connectors.formats.raw import raw_value
 from sqlext.connectors.kafka.options import (
     MESSAGE_FORMATS,
     key_fields,
@@ -45,9 +46,10 @@ def record_part(table: Table, part: Literal["key", "value"], zone: str, *, judge
     """
     is_key = part == "key"
     form, fields = (key_format(table), key_fields(table)) if is_key else (value_format(table), value_fields(table))
+    options = part_options(table.options, part)
     if form == "raw" or not fields:
-        return RecordPart((), {f.name: f"CAST({part} AS {f.type.spark()})" for f in fields})
-    known, options = MESSAGE_FORMATS[form], part_options(table.options, part)
+        return RecordPart((), {f.name: raw_value(f.type, part, options) for f in fields})
+    known = MESSAGE_FORMATS[form]
     # ``key.fields-prefix`` keeps columns apart in the table; the record's fields go without it.
     inner = unprefixed(table, part, fields)
     message = Message(content_of(known, part), f"__{part}", inner, options, zone)

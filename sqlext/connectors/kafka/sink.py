@@ -23,6 +23,7 @@ from sqlext.connectors.formats.avro_confluent import (
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
 from sqlext.connectors.formats.debezium_avro import record_fields, registry_options
+from sqlext.connectors.formats.raw import raw_message
 from sqlext.connectors.formats.schema_registry import schema_number
 from sqlext.connectors.kafka.client import client_settings
 from sqlext.connectors.kafka.guarantee import exactly_once, transactional_name, writers
@@ -112,9 +113,9 @@ class KafkaSink(Sink):
 
     def _part(self, part: str, columns: list[WriteColumn], prefix: str) -> str:
         form = self.spec.option("key.format") if part == "key" else self.spec.format or ""
-        if form == "raw":
-            return f"CAST({identifier(columns[0].name)} AS BINARY)"
         own = part_options(self.spec.options, part)
+        if form == "raw":
+            return raw_message(columns[0].type, identifier(columns[0].name), own)
         options = dict(AVRO_FORMATS[form].plain(own)) if form in AVRO_FORMATS else own
         if form in CHANGELOG_FORMATS:
             return self._changes(CHANGELOG_FORMATS[form], part, columns, own)

@@ -14,7 +14,7 @@ from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import CONNECTORS, connector_of, register
 from sqlext.connectors.search.options import index_parts
 from sqlext.errors import SqlExtError
-from sqlext.types import BIGINT, BYTES, DATE, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType, array
+from sqlext.types import BIGINT, BYTES, DATE, DOUBLE, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType, array
 
 K = {"k": STRING}
 FILES = {"connector": "filesystem", "path": "/in", "format": "json"}
@@ -135,6 +135,8 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
             "files of PEM: 'debezium-avro-confluent.properties.ssl.ca.location'",
         ),
         ({"connector": "filesystem", "path": "/p", "format": DEBEZIUM_AVRO}, "OPT-005", "format", "connector 'kafka'"),
+        (KAFKA | {"raw.charset": "UTF-8"}, "OPT-003", "raw.charset", "no option"),
+        (FILES | {"format": "raw", "raw.charset": "GBK"}, "OPT-005", "raw.charset", "UTF-8"),
         (KAFKA | {"key.fields": "k"}, "OPT-004", "key.format", "go together"),
         (KAFKA | {"key.fields": "x", "key.format": "json"}, "OPT-005", "key.fields", "`x` is no column"),
         (KAFKA | {"scan.startup.mode": "timestamp"}, "OPT-004", "scan.startup.mode", "timestamp-millis"),
@@ -239,6 +241,12 @@ def test_columns_a_connector_cannot_hold() -> None:
     assert refusal({"connector": "rate"}, {"a": array(INT)}).code == "OPT-008"
     assert refusal({"connector": "datagen", "fields.i.min": "5", "fields.i.max": "4"}, {"i": INT}).code == "OPT-005"
     assert refusal(KAFKA | {"format": "raw"}, {"a": STRING, "b": STRING}).code == "OPT-008"
+    assert "BOOLEAN, TINYINT" in refusal(KAFKA | {"format": "raw"}, {"a": DOUBLE}).message
+    # A number in a file could have the byte that ends a line.
+    assert "STRING or BYTES" in refusal(FILES | {"format": "raw"}, {"a": INT}).message
+    for good in (INT, BYTES):
+        number = table({"a": good}, KAFKA | {"format": "raw", "raw.endianness": "little-endian"})
+        connector_of(number).validate(number, "source")
     for key in ("raw.charset", "value.raw.charset"):
         error = refusal(KAFKA | {"format": "raw", key: "GBK"}, {"a": STRING})
         assert (error.code, error.option) == ("OPT-005", key)

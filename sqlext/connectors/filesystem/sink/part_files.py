@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
-from sqlext.connectors.filesystem.table import DEFAULT_PARTITION
+from sqlext.connectors.filesystem.table import DEFAULT_PARTITION, spark_name
 from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.changelog import JSON_CHANGELOG_FORMATS, ChangelogFormat
 from sqlext.connectors.spec import Alteration, WriteSpec
@@ -109,7 +109,7 @@ class FileSink(Sink):
 
     @property
     def _spark_format(self) -> str:
-        return "json" if self._changes is not None else self.spec.format or ""
+        return "json" if self._changes is not None else spark_name(self.spec.format or "")
 
     def held(self) -> dict[str, str]:
         """Return what the files hold, by name, as SQL over the rows."""
