@@ -25,8 +25,8 @@ _JAVAS_OWN = frozenset(
     "useJDBCCompliantTimezoneShift forceConnectionTimeZoneToSession preserveInstants tinyInt1isBit socketTimeout "
     "tcpKeepAlive nullCatalogMeansCurrent nullNamePatternMatchesAll allowMultiQueries noAccessToProcedureBodies "
     "useInformationSchema cacheServerConfiguration useLocalSessionState elideSetAutoCommits maintainTimeStats "
-    "useOldAliasMetadataBehavior zeroDateTimeBehavior autoReconnectForPools useCompression noDatetimeStringSync charset "
-    "useAffectedRows databaseTerm holdResultsOpenOverStatementClose dontTrackOpenResources enableQueryTimeouts "
+    "useOldAliasMetadataBehavior zeroDateTimeBehavior autoReconnectForPools useCompression charset "
+    "noDatetimeStringSync useAffectedRows databaseTerm holdResultsOpenOverStatementClose dontTrackOpenResources enableQueryTimeouts "
     "tcpNoDelay tcpRcvBuf tcpSndBuf usePipelineAuth useBatchMultiSend permitMysqlScheme useReadAheadInput".split()
 )
 #: Option 'sslMode' -> what PyMySQL is told; the server's certificate is checked in the last two alone.
