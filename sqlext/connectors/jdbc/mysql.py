@@ -26,8 +26,8 @@ _JAVAS_OWN = frozenset(
     "tcpKeepAlive nullCatalogMeansCurrent nullNamePatternMatchesAll allowMultiQueries noAccessToProcedureBodies "
     "useInformationSchema cacheServerConfiguration useLocalSessionState elideSetAutoCommits maintainTimeStats "
     "useOldAliasMetadataBehavior zeroDateTimeBehavior autoReconnectForPools useCompression charset "
-    "noDatetimeStringSync useAffectedRows databaseTerm holdResultsOpenOverStatementClose dontTrackOpenResources enableQueryTimeouts "
-    "tcpNoDelay tcpRcvBuf tcpSndBuf usePipelineAuth useBatchMultiSend permitMysqlScheme useReadAheadInput".split()
+    "noDatetimeStringSync useAffectedRows databaseTerm holdResultsOpenOverStatementClose dontTrackOpenResources "
+    "enableQueryTimeouts tcpNoDelay tcpRcvBuf tcpSndBuf usePipelineAuth useBatchMultiSend permitMysqlScheme useReadAheadInput".split()
 )
 #: Option 'sslMode' -> what PyMySQL is told; the server's certificate is checked in the last two alone.
 _SSL: Mapping[str, Mapping[str, str]] = {
