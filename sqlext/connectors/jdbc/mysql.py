@@ -27,7 +27,8 @@ _JAVAS_OWN = frozenset(
     "useInformationSchema cacheServerConfiguration useLocalSessionState elideSetAutoCommits maintainTimeStats "
     "useOldAliasMetadataBehavior zeroDateTimeBehavior autoReconnectForPools useCompression charset "
     "noDatetimeStringSync useAffectedRows databaseTerm holdResultsOpenOverStatementClose dontTrackOpenResources "
-    "enableQueryTimeouts tcpNoDelay tcpRcvBuf tcpSndBuf usePipelineAuth useBatchMultiSend permitMysqlScheme useReadAheadInput".split()
+    "enableQueryTimeouts tcpNoDelay tcpRcvBuf tcpSndBuf usePipelineAuth useBatchMultiSend permitMysqlScheme "
+    "useReadAheadInput".split()
 )
 #: Option 'sslMode' -> what PyMySQL is told; the server's certificate is checked in the last two alone.
 _SSL: Mapping[str, Mapping[str, str]] = {
