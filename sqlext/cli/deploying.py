@@ -21,6 +21,7 @@ class DeployArguments:
     allow_columns: tuple[str, ...]
     show: int
     stop: bool
+    keep_rows: bool
     rollback: bool
 
 
@@ -46,6 +47,7 @@ def deploy_script(file: Path, variables: Mapping[str, str], given: DeployArgumen
             allow_columns=given.allow_columns,
             show=given.show,
             stop=given.stop,
+            keep_rows=given.keep_rows,
         )
     click.echo(found.to_json() if given.form == "json" else str(found))
     return found.refused

@@ -170,6 +170,7 @@ def plan(
 @click.option("--allow-column", "columns", multiple=True, metavar="NAME", help="It may differ. Can be repeated.")
 @click.option("--show", default=10, show_default=True, type=click.IntRange(0), help="How many such rows are shown.")
 @click.option("--stop", is_flag=True, help="Ask who runs an old version to stop it.")
+@click.option("--keep-rows", is_flag=True, help="Leave the rows that are there; fill the new version's state alone.")
 @click.option("--rollback", is_flag=True, help="Bring back the versions from before, with their rows.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @CONF
@@ -182,6 +183,7 @@ def deploy(
     columns: tuple[str, ...],
     show: int,
     stop: bool,
+    keep_rows: bool,
     rollback: bool,
     format_: str,
     conf: tuple[tuple[str, str], ...],
@@ -192,7 +194,8 @@ def deploy(
     """
     from sqlext.cli.deploying import DeployArguments, deploy_script
 
-    given = DeployArguments(catalog, checkpoint, dict(conf), format_, allow_differences, columns, show, stop, rollback)
+    told = (allow_differences, columns, show, stop, keep_rows, rollback)
+    given = DeployArguments(catalog, checkpoint, dict(conf), format_, *told)
     with _errors():
         fails = deploy_script(file, dict(definitions), given)
     sys.exit(1 if fails else 0)

@@ -40,6 +40,8 @@ class Versions:
         deployed: when the current one became so, or what is switched now was found good, in nanoseconds since 1970;
             the same for all of one deployment.
         replaces: while switching: whether the sink's rows are replaced; else they are the same.
+        keeps: whether the sink keeps its rows, whatever those of ``beside`` would be: that one has filled its state
+            from what the source has, and its own rows come behind them. Then there is no way back to ``current``.
     """
 
     current: str = ""
@@ -49,6 +51,7 @@ class Versions:
     step: str = ""
     deployed: int = 0
     replaces: bool = True
+    keeps: bool = False
 
     def switching(self, table_version: int, deployed: int, *, replaces: bool = True) -> Versions:
         """Return them while the version beside becomes the current one; arguments as the attributes."""
@@ -58,6 +61,8 @@ class Versions:
         """Return them when the version beside is the current one."""
         assert self.beside is not None
         assert self.step == SWITCHING
+        if self.keeps:
+            return Versions(self.beside, deployed=self.deployed)
         return Versions(self.beside, before=self.current, restored=self.restored, deployed=self.deployed)
 
     def restoring(self) -> Versions:

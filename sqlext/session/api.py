@@ -499,6 +499,7 @@ class Session:
         allow_columns: Sequence[str] = (),
         show: int = 10,
         stop: bool = False,
+        keep_rows: bool = False,
     ) -> Deployment:
         """Run the changed queries of a script beside the old ones, compare their rows, and make them current.
 
@@ -511,6 +512,8 @@ class Session:
             allow_columns: columns that may differ in any row.
             show: how many rows that differ are shown.
             stop: whether old versions that run are asked to stop.
+            keep_rows: whether the rows that are there stay: nothing is compared, and the new versions read what was
+                there for their state alone. There is no way back then.
 
         Raises:
             SqlExtError: what is wrong with the script; OPT-040 for an argument that says nothing; RUN-022 for an old
@@ -520,9 +523,9 @@ class Session:
         from sqlext.session.deploying.deployer import Deployer
         from sqlext.session.deploying.records import VersionRecords
 
-        allowed = Allowed.of(allow_differences, allow_columns, show, stop)
+        allowed = Allowed.of(allow_differences, allow_columns, show, stop, keep_rows)
         with answering(), reached_by(lambda: self._state.stores):
-            versions, candidates = self._versions(script, variables, checkpoint)
+            versions, candidates = self._versions(script, variables, checkpoint, keeps_rows=keep_rows)
             allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
             return Deployer(versions, VersionRecords(self.catalog)).deploy(candidates, allowed, stops=stop)
 
@@ -552,6 +555,7 @@ class Session:
         checkpoint: PathOrText | None,
         *,
         redefines: bool = False,
+        keeps_rows: bool = False,
     ) -> tuple[NewVersions, list[Deployable]]:
         from sqlext.session.deploying.beside import NewVersions
         from sqlext.session.deploying.candidates import candidates_of
@@ -563,7 +567,7 @@ class Session:
         # A new version ends where the old one is, whatever it does later.
         rules = replace(self._rules, endless=False)
         options = RunOptions(script_name(source), place, at_once=not is_connect(self._given), rules=rules)
-        candidates = candidates_of(source, state, options, redefines=redefines)
+        candidates = candidates_of(source, state, options, redefines=redefines, keeps_rows=keeps_rows)
         return NewVersions(lambda: self.spark, state, self.folder, options), candidates
 
     def check(

@@ -203,6 +203,12 @@ class SparkHandler:
             chosen = self._open(script, env, None, span).rows
             return _guarded(lambda: Replaying(replay, env, self.state).answer(chosen), span)
 
+    def deploy(self, statement: ast.Deploy) -> Result:
+        """Make the new version of a statement's queries the current one."""
+        from sqlext.session.deploying.statement import DeployStatement  # it runs queries by this module
+
+        return DeployStatement(self._spark, self.state, self.folder, self.options).answer(statement)
+
     def _watermarks(self) -> Watermarks:
         return Watermarks(self._running(), self.state)
 

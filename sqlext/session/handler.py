@@ -57,6 +57,9 @@ class Handler(Protocol):
     def replay(self, replay: BoundReplay, env: Environment) -> Result:
         """Feed dead letters back into their queries."""
 
+    def deploy(self, statement: ast.Deploy) -> Result:
+        """Make the new version of a statement's queries the current one."""
+
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
 

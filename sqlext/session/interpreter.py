@@ -91,6 +91,7 @@ class Interpreter:
             ast.ExplainRow: self._explain_row,
             ast.AnalyzeWatermark: self._analyze_watermark,
             ast.Replay: self._replay,
+            ast.Deploy: self._deploy,
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
             ast.StopJob: self._stop_job,
@@ -423,6 +424,9 @@ class Interpreter:
     def _replay(self, statement: ast.Replay) -> Result:
         env = self.environment()
         return self.handler.replay(bind_replay(statement, env), env)
+
+    def _deploy(self, statement: ast.Deploy) -> Result:
+        return self.handler.deploy(statement)
 
     def _insert(self, statement: ast.Insert) -> Result:
         return self._inserts(statement, (statement,))

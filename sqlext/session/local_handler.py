@@ -216,6 +216,10 @@ class LocalHandler:
         """Feed dead letters back into their queries."""
         return self._spark.replay(replay, env)
 
+    def deploy(self, statement: ast.Deploy) -> Result:
+        """Make the new version of a statement's queries the current one."""
+        return self._spark.deploy(statement)
+
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
         return self._spark.runs(query)

@@ -25,6 +25,7 @@ _OURS = (
     ast.StatementSet,
     ast.StopJob,
     ast.Replay,
+    ast.Deploy,
     ast.ExplainWhy,
     ast.ExplainRow,
     ast.AnalyzeWatermark,

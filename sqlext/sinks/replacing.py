@@ -65,6 +65,47 @@ class Replacement(ABC):
         """Bring back the rows of a version; a second time changes nothing."""
 
 
+@dataclass(frozen=True)
+class KeptRows(Replacement):
+    """A sink that keeps its rows: those of the version beside are computed for its state alone.
+
+    Attributes:
+        known: how they could be replaced, where that can be one step.
+    """
+
+    known: Replacement | None
+
+    def beside(self, place: str) -> WriteSpec:
+        """Return a sink that keeps nothing."""
+        return WriteSpec("blackhole", ())
+
+    def keys(self) -> tuple[str, ...]:
+        """Return none: nothing is compared."""
+        return ()
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        """Return no row, so that nothing differs."""
+        return spark.createDataFrame([], "nothing int")
+
+    def has(self, spark: SparkSession, batch_id: int) -> bool | None:
+        """Return whether a micro-batch is among them, where the sink can tell."""
+        return None if self.known is None else self.known.has(spark, batch_id)
+
+    def version(self, spark: SparkSession) -> int:
+        """Return the same always: they are no others after a switch."""
+        return 0
+
+    def takes(self, spark: SparkSession) -> bool:
+        """Return that the sink is opened as it is."""
+        return True
+
+    def replace(self, rows: DataFrame, batch_id: int) -> None:
+        """Leave them."""
+
+    def restore(self, spark: SparkSession, version: int) -> None:
+        """Leave them."""
+
+
 def replacement_of(table: Table, context: SinkContext) -> Replacement | None:
     """Return how the rows of a table are replaced; None where that cannot be one step."""
     connector = connector_of(table)

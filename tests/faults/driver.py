@@ -17,7 +17,7 @@ usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     recorded         the catalog says which version is the current one
 
 The variable SETTINGS has Spark's settings as JSON; IN, OUT, CATALOG and CHECKPOINT have other places than the folder.
-COMMAND is ``deploy`` or ``roll_back`` where the script is not run.
+COMMAND is ``deploy``, ``fill`` (``deploy`` with ``keep_rows``) or ``roll_back`` where the script is not run.
 """
 
 from __future__ import annotations
@@ -91,8 +91,12 @@ def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     variables = {name: os.environ.get(name, str(folder / name.lower())) for name in ("IN", "OUT")}
     command = os.environ.get("COMMAND")
     if command is not None:
-        options = {"allow_differences": "100%"} if command == "deploy" else {}
-        getattr(session, command)(script.read_text(), variables, **options)
+        wanted: dict[str, dict[str, Any]] = {
+            "deploy": {"allow_differences": "100%"},
+            "fill": {"keep_rows": True},
+            "roll_back": {},
+        }
+        getattr(session, command.replace("fill", "deploy"))(script.read_text(), variables, **wanted[command])
         return
     for result in session.run(script.read_text(), variables=variables, checkpoint=os.environ.get("CHECKPOINT")):
         if result.query is not None:

@@ -93,3 +93,25 @@ def test_a_rollback_is_ended(workspace: Workspace, moment: str) -> None:
     workspace.put("2.csv", "a,7,14")
     workspace.run(OLD)
     assert tables(workspace) == OLD_ENDED
+
+
+FILES = """CREATE TABLE {} (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv',
+'path' = '${{OUT}}/{}');"""
+FILLED = SCRIPT.replace(SINK.format("plain", "", "plain"), FILES.format("plain", "plain"))
+
+
+@pytest.mark.parametrize("moment", ["versions:1", "planned:1", "versions:3", "versions:4", "recorded:1", "versions:5"])
+def test_state_is_filled_in_the_end(workspace: Workspace, moment: str) -> None:
+    """The sinks, a Delta table by key and files, keep their rows; each row that comes is written once."""
+    old, new = FILLED % (0, 0), FILLED % (1, 1)
+    workspace.put("1.csv", "a,1,1", "b,2,2", "b,3,12")
+    workspace.run(old)
+    lines = workspace.files("plain")
+    workspace.killed(new, moment, variables={"COMMAND": "fill"})
+    found = workspace.session().deploy(new, workspace.variables, keep_rows=True)
+    assert {q.outcome for q in found.queries} <= {SWITCHED, SAME}
+    assert (workspace.delta("sums"), workspace.files("plain")) == (BEFORE["sums"], lines)
+    workspace.put("2.csv", "a,7,14", "b,1,15", "b,2,16")
+    workspace.run(new)
+    assert workspace.delta("sums") == [("a", "7"), ("b", "7")]
+    assert workspace.files("plain") == sorted([*lines, "a,7", "b,2"])

@@ -88,6 +88,30 @@ def test_windows(workspace: Workspace, source: str) -> None:
 
 
 @pytest.mark.costly
+def test_the_statement(workspace: Workspace) -> None:
+    """It says the same in SQL; where more rows differ than may, what stands behind it does not run."""
+    head = HEAD.format("spark") + KEYED
+    old, new = TOTALS.format(""), TOTALS.format("WHERE v > 1")
+    workspace.put("1.csv", "a,1,1", "b,2,2", "b,3,12")
+    workspace.run(head, old)
+    with pytest.raises(SqlExtError) as refused:
+        workspace.run(head, f"DEPLOY {new} DROP QUERY q;")
+    assert (refused.value.code, "missing  k=a, n=1" in refused.value.message) == ("RUN-088", True)
+    assert workspace.delta() == [("a", "1"), ("b", "5")]
+    *_, done = workspace.run(head, f"DEPLOY WITH ('allow-differences' = '50%', 'show' = '0') {new}")
+    assert done.columns == ("query", "table", "outcome", "details")
+    assert [row[:3] for row in done.rows] == [("q", "default_catalog.default_database.counts", "switched")]
+    assert workspace.delta() == [("b", "5")]
+    workspace.put("2.csv", "a,4,14", "b,1,15")
+    workspace.run(head, new)
+    assert workspace.delta() == [("a", "4"), ("b", "5")]
+    *_, back = workspace.run(head, f"DEPLOY WITH ('rollback' = 'true') {new}")
+    assert (back.rows[0][2], workspace.delta()) == ("rolled back", [("a", "1"), ("b", "5")])
+    workspace.run(head, f"DEPLOY WITH ('keep-rows' = 'true') {new}", new)
+    assert workspace.delta() == [("a", "4"), ("b", "5")]
+
+
+@pytest.mark.costly
 def test_windows_that_the_old_version_has_not_closed(workspace: Workspace) -> None:
     """It was killed behind the rows, before the micro-batch that closes windows: the new one leaves them open, too."""
     head = HEAD.format("spark") + SINK

@@ -373,6 +373,18 @@ class Replay(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Deploy(Statement):
+    """``DEPLOY [WITH (options)] statement``: make the new version of its queries the current one.
+
+    Attributes:
+        statement: an INSERT, a statement set or a CREATE MATERIALIZED VIEW.
+    """
+
+    statement: Statement
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SetOption(Statement):
     """``SET 'k' = 'v'``; ``SET`` alone has no key and shows all, ``SET 'k'`` has no value and shows one."""
 

@@ -25,6 +25,7 @@ from sqlext.dialect.statements.databases import (
     parse_drop,
     parse_use,
 )
+from sqlext.dialect.statements.deploy import parse_deploy
 from sqlext.dialect.statements.explain_row import parse_explain_row
 from sqlext.dialect.statements.functions import parse_alter_function, parse_create_function
 from sqlext.dialect.statements.insert import at_statement_set, parse_insert, parse_statement_set
@@ -215,6 +216,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
     "BEGIN": _begin,
     "STOP": parse_stop,
     "REPLAY": parse_replay,
+    "DEPLOY": lambda cursor: parse_deploy(cursor, _statement),
 }
 #: The first words of statements.
 FIRST_WORDS = tuple(_STATEMENTS)

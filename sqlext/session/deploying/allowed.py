@@ -24,11 +24,11 @@ class Allowed:
     show: int = 10
 
     @staticmethod
-    def of(differences: object, columns: object, show: object, stop: object) -> Allowed:
+    def of(differences: object, columns: object, show: object, stop: object, keep_rows: object) -> Allowed:
         """Return what arguments of ``Session.deploy`` say.
 
         Raises:
-            SqlExtError: OPT-040 for one that is none.
+            SqlExtError: OPT-040 for one that is none, and for rows that may differ where none are compared.
         """
         if isinstance(differences, bool) or not isinstance(differences, (str, int)):
             raise _wrong("allow_differences", differences, "a number of rows or a share of them: 12, '12' or '0.5%'")
@@ -47,6 +47,13 @@ class Allowed:
             raise _wrong("show", show, "a whole number from 0")
         if not isinstance(stop, bool):
             raise _wrong("stop", stop, "True or False")
+        if not isinstance(keep_rows, bool):
+            raise _wrong("keep_rows", keep_rows, "True or False")
+        if keep_rows and (limit != DifferenceLimit() or columns):
+            hint = "--keep-rows (keep_rows=True) leaves the rows as they are, so leave the other away"
+            raise SqlExtError(
+                "OPT-040", "`allow_differences` and `allow_columns` are of no use with `keep_rows`", hint=hint
+            )
         return Allowed(limit, tuple(columns), show)
 
     def require_columns(self, there: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.registry import connector_of
 from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import JobPart, Place, Schedule
@@ -30,7 +31,7 @@ from sqlext.session.executor import SparkHandler
 from sqlext.session.places import sink_context
 from sqlext.session.state import SessionState
 from sqlext.sinks.opening import open_sink
-from sqlext.sinks.replacing import Replacement, replacement_of
+from sqlext.sinks.replacing import KeptRows, Replacement, replacement_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,14 +83,16 @@ class NewVersions(SparkHandler):
         if versions.beside is not None:
             there = self.home(candidate, versions.beside, looks=True)
             run = there.run()
-            if run is not None and run.fingerprint == candidate.draft.prints:
+            # What one has thrown away the other would compare; what is being switched is decided.
+            alike = versions.keeps == candidate.keeps_rows or versions.step == SWITCHING
+            if alike and run is not None and run.fingerprint == candidate.draft.prints:
                 return versions.beside
             there.refuse_if_held()
             if versions.step == SWITCHING:
                 why = "another new version of it is being made the current one"
                 raise candidate.refusal(why, "deploy the script of that version first")
         version = uuid.uuid4().hex[:8]
-        self.change(candidate, versions, replace(versions, beside=version))
+        self.change(candidate, versions, replace(versions, beside=version, keeps=candidate.keeps_rows))
         remove_outdated(old.folder)
         with self.home(candidate, version) as new:
             self._begin(candidate, old, new)
@@ -154,9 +157,11 @@ class NewVersions(SparkHandler):
         return self._as_scripted(part, opened, draft.script, draft.insert.plan, env)
 
     def replacement(self, candidate: Deployable, place: Place) -> Replacement:
-        """Return how the rows of a query's sink are replaced by those of a version."""
-        draft = candidate.draft
-        found = replacement_of(draft.insert.table, sink_context(draft, place, candidate.env.zone))
+        """Return how the rows of a query's sink are replaced by those of a version, or that they stay."""
+        table, context = candidate.draft.insert.table, sink_context(candidate.draft, place, candidate.env.zone)
+        found = replacement_of(table, context)
+        if candidate.keeps_rows:
+            return KeptRows(connector_of(table).write_spec(table), context, found)
         assert found is not None, "a sink without is refused before"
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -19,11 +19,11 @@ from sqlext.plan.timing import InputEnd
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.redefining import redefining
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
-from sqlext_catalog import ddl
 from sqlext_catalog.diff import diff
-from sqlext_catalog.model import ObjectName, QueryRecord, Table, keeping_query
+from sqlext_catalog.model import ObjectName, QueryRecord, Table
 
 #: Parts of a query that say how its watermark moves.
 _TIME = ("watermark", "rowtime", "pace of the watermark")
@@ -31,6 +31,7 @@ _TIME = ("watermark", "rowtime", "pace of the watermark")
 _PLACES = ("connector", "path", "table-path", "table-name")
 #: What a query does that was dropped since the rows of its table are replaced.
 BEGINS_AGAIN = "run it again behind it: it reads all rows anew, so empty its own table where it only adds rows"
+_KEEP = "--keep-rows (keep_rows=True) leaves the rows that are there, and fills the new version's state alone"
 _RUN_FIRST = "sqlext run does it; deploy takes a script of definitions and queries"
 
 
@@ -42,6 +43,8 @@ class Deployable:
         statement: that it is of; a statement set has several.
         end: how its input ends.
         stored: what the catalog says of its table before the script; None where it says nothing.
+        keeps_rows: whether the rows that are there stay; then the new version has read what was there for its state
+            alone.
     """
 
     statement: ast.Statement
@@ -49,6 +52,7 @@ class Deployable:
     env: Environment
     end: InputEnd
     stored: Table | None = None
+    keeps_rows: bool = False
 
     @property
     def table(self) -> str:
@@ -83,39 +87,42 @@ class Deployable:
 
 
 def candidates_of(
-    source: SourceText, state: SessionState, options: RunOptions, *, redefines: bool = False
+    source: SourceText,
+    state: SessionState,
+    options: RunOptions,
+    *,
+    redefines: bool = False,
+    keeps_rows: bool = False,
 ) -> list[Deployable]:
     """Return the queries of a script. Materialized views may have other columns than in the catalog.
 
     Args:
         state: gets the script's definitions; it should be a copy.
         redefines: whether tables and views may differ too, as where a version of before comes back.
+        keeps_rows: as of ``Deployable``.
 
     Raises:
         SqlExtError: what is wrong with the script; RUN-084 for a statement that changes what is there.
     """
+    statements = parse_script(source, state.settings.expressions, unparsed=True)
+    return candidates_in(statements, state, options, redefines=redefines, keeps_rows=keeps_rows)
+
+
+def candidates_in(
+    statements: Iterable[ast.Statement],
+    state: SessionState,
+    options: RunOptions,
+    *,
+    redefines: bool = False,
+    keeps_rows: bool = False,
+) -> list[Deployable]:
+    """Return the queries of statements; arguments and errors as of ``candidates_of``."""
     stored = {r.name.plain: r for r in state.catalog.snapshot().relations() if isinstance(r, Table)}
     collector = Collector(state, options=options, at_once=options.at_once, stored=stored)
     interpreter = Interpreter(state, collector)
-    for statement in parse_script(source, state.settings.expressions, unparsed=True):
-        interpreter.run(_redefining(statement, state, everything=redefines))
-    return collector.found
-
-
-def _redefining(statement: ast.Statement, state: SessionState, *, everything: bool) -> ast.Statement:
-    """Return a statement whose definition may differ from the catalog's: that of a materialized view, or everything."""
-    if isinstance(statement, ast.CreateView) and statement.materialized:
-        name = state.catalog.resolve(statement.name)
-        there = keeping_query(state.catalog.lookup(statement.name)) is not None and name.plain not in state.created
-        if there and not statement.or_replace and not statement.if_not_exists:
-            state.catalog.apply(ddl.drop_table(name), f"DEPLOY {name.plain}")  # in the copy
-    elif everything and isinstance(statement, (ast.CreateTable, ast.CreateView)) and not _is_filled(statement):
-        return replace(statement, or_replace=True, if_not_exists=False)
-    return statement
-
-
-def _is_filled(statement: ast.CreateTable | ast.CreateView) -> bool:
-    return isinstance(statement, ast.CreateTable) and statement.query is not None
+    for statement in statements:
+        interpreter.run(redefining(statement, state, everything=redefines))
+    return [replace(found, keeps_rows=keeps_rows) for found in collector.found]
 
 
 @dataclass
@@ -162,7 +169,8 @@ def require_deployable(candidate: Deployable, found: Sequence[Change], records: 
     refusal = next(_refusals(candidate, found), None)
     if refusal is not None:
         raise candidate.refusal(*refusal)
-    refuse_writers(candidate, records)
+    if not candidate.keeps_rows:
+        refuse_writers(candidate, records)
 
 
 def readers_of(candidate: Deployable, records: Sequence[QueryRecord]) -> tuple[str, ...]:
@@ -191,9 +199,12 @@ def _refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[
     """Yield why and what to do."""
     draft, table = candidate.draft, candidate.draft.insert.table
     script = draft.script
-    if not connector_of(table).replacement:
+    if not (candidate.keeps_rows or connector_of(table).replacement):
         why = f"the rows of `{table.name.name}` ({connector_of(table).owner}) cannot be replaced in one step"
-        yield why, "deploy writes tables of connector 'delta'; another 'pipeline.name' and sink leave the old one alone"
+        yield why, _KEEP
+    if candidate.keeps_rows and script.changelog:
+        why = "it writes a changelog, and would take back rows that the version before never gave"
+        yield why, "deploy it without --keep-rows (keep_rows=True), or into another table"
     if candidate.moves:
         yield f"the rows of `{table.name.name}` would lie elsewhere", "another 'pipeline.name' writes another table"
     if candidate.end is InputEnd.FINISH:
@@ -203,9 +214,9 @@ def _refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[
         yield "it reads no stream, and so keeps no place to compare at", "run it: it reads everything again"
     if draft.insert.overwrite:
         yield "each micro-batch replaces the rows of the one before", "run it: its rows are new anyhow"
-    if script.sides:
+    if script.sides and not candidate.keeps_rows:
         names = " and ".join(f"`{side.table.name.name}`" for side in script.sides)
-        yield f"rows beside its own go to {names}, which cannot be replaced with it", "deploy it without, then add it"
+        yield f"rows beside its own go to {names}, which cannot be replaced with it", _KEEP
     if script.ticks == "clock":
         yield "its rows depend on when it runs, so the two cannot be compared", "DROP QUERY starts it anew"
     for source in script.sources:

@@ -4,7 +4,7 @@
 2. The old versions must not run from here on. The new ones read the rest, and their rows are compared.
 3. ``versions.json`` of each query says that it is switched. From here on nobody else may start it (RUN-083).
 4. One commit of each sink's table replaces the rows. Where no row differs, there is no such commit: streams that read
-   the table go on.
+   the table go on. Nor is there one where the sink keeps its rows.
 5. ``versions.json`` says which version is the current one.
 
 One process at a time deploys a query. One that dies leaves ``versions.json``, and the same command goes on from there:
@@ -181,6 +181,10 @@ class Deployer:
         candidate, query = pair.candidate, _deployed(pair)
         with self.versions.home(candidate, pair.version) as new:
             replacement = self.versions.replacement_in(candidate, new)
+            if candidate.keeps_rows:
+                # A sink that does not take the rows to come would leave it half done.
+                require_sink(self.versions.spark_session, replacement.spec, replacement.context)
+                return replace(query, keeps_rows=True)
             comparison, columns = self._comparison(replacement, new, allowed)
             outcome = SWITCHED if allowed.limit.allows(comparison) else DIFFERS
             query = replace(query, outcome=outcome, comparison=comparison, columns=columns)
@@ -214,9 +218,9 @@ class Deployer:
         return [pair for pair in halfway if there[pair.name].deployed in decided]
 
     def _is_replaced(self, pair: _Pair) -> bool:
-        """Whether the sink's table is another one than before the switch."""
-        found = self.versions.replacement_in(pair.candidate, pair.old)
-        return found.version(self.versions.spark_session) != versions_of(pair.old.folder).restored
+        """Whether nobody is asked again: the sink keeps its rows, or its table has others than before the switch."""
+        found, versions = self.versions.replacement_in(pair.candidate, pair.old), versions_of(pair.old.folder)
+        return versions.keeps or found.version(self.versions.spark_session) != versions.restored
 
     def _switch_all(self, pairs: Sequence[_Pair], compared: Sequence[DeployedQuery]) -> None:
         deployed, spark = time.time_ns(), self.versions.spark_session

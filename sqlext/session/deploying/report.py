@@ -32,6 +32,7 @@ class DeployedQuery:
         comparison: of their rows.
         columns: what differs between their columns.
         readers: other queries that read the table as a stream, where its rows are to be replaced.
+        keeps_rows: whether the rows that are there stay, whatever those of the new version would be.
     """
 
     name: str
@@ -41,10 +42,26 @@ class DeployedQuery:
     comparison: RowComparison | None = None
     columns: ColumnComparison = field(default_factory=ColumnComparison)
     readers: tuple[str, ...] = ()
+    keeps_rows: bool = False
 
     @property
     def has_other_rows(self) -> bool:
-        """Whether its rows are not known to be the same as before."""
+        """Whether its rows take the place of others."""
+        return not self.keeps_rows and self._differs
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is known of it, for people."""
+        yield from self.changes
+        yield from self.columns.lines()
+        if self.keeps_rows and self.outcome == SWITCHED:
+            yield "the rows that are there stay; it has read what its source has, and writes what comes now"
+        if self.comparison is not None:
+            yield from self.comparison.lines()
+        for name in self.readers:
+            yield f"query {name} reads the table as a stream: DROP QUERY `{name}` before; {BEGINS_AGAIN}"
+
+    @property
+    def _differs(self) -> bool:
         return self.comparison is None or bool(self.comparison.differing or self.columns.differ)
 
 
@@ -70,11 +87,6 @@ class Deployment:
     def _lines(self) -> Iterator[str]:
         for query in self.queries:
             yield f"query {query.name}  {query.outcome}"
-            yield from (f"  {text}" for text in query.changes)
-            yield from (f"  {text}" for text in query.columns.lines())
-            if query.comparison is not None:
-                yield from (f"  {text}" for text in query.comparison.lines())
-            for name in query.readers:
-                yield f"  query {name} reads the table as a stream: DROP QUERY `{name}` before; {BEGINS_AGAIN}"
+            yield from (f"  {text}" for text in query.lines())
         counts = Counter(query.outcome for query in self.queries)
         yield "; ".join(f"{n} {'query' if n == 1 else 'queries'} {what}" for what, n in counts.items()) or "no query"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -23,11 +23,14 @@ from sqlext.rewrite.compiler.inserts import insert_script, with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
+from sqlext.session.deploying.options import DeployOptions
 from sqlext.session.functions_allowed import require_script
+from sqlext.session.interpreter import Interpreter
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.local_plans import NotLocalError, check_insert, local_select, refused
 from sqlext.session.needed_secrets import check_secrets
+from sqlext.session.offline.redefining import redefining
 from sqlext.session.state import SessionState
 from sqlext.settings import ENGINE
 from sqlext.source import Span
@@ -181,6 +184,15 @@ class DryRun:
         tables = {b.table.name: b.table for b in back} if asked is None else {asked.name: asked}
         for table in tables.values() if len(tables) == 1 else ():
             check_changes(replay.statement, table, replay.letters, env)
+        return Result()
+
+    def deploy(self, statement: ast.Deploy) -> Result:
+        """Check what is deployed, in a copy of the state: it is no query that begins."""
+        DeployOptions.of(statement)
+        copy = self.state.fork()
+        copy.created = set()
+        beside = replace(self, state=copy, compiled=[])
+        Interpreter(copy, beside).run(redefining(statement.statement, copy, everything=False))
         return Result()
 
     def runs(self, query: str) -> bool:

@@ -76,7 +76,9 @@ def plan_source(
         interpreter.run(statement)
     tables = tuple(_table_plans(before, _relations(state), state.created, planner.altered))
     queries = tuple(planner.queries)
-    return ScriptPlan(tables, queries, tuple(touched_queries(tables, queries, records)), tuple(planner.spoken))
+    return ScriptPlan(
+        tables, queries, tuple(touched_queries(tables, queries, records)), tuple(planner.spoken), tuple(planner.deploys)
+    )
 
 
 @dataclass
@@ -86,6 +88,7 @@ class Planner(DryRun):
     Attributes:
         queries: what becomes of each, in order.
         spoken: statements of Spark's own.
+        deploys: statements that deploy a new version.
         coming: what statements have done to the columns of tables by then, by the table's name.
         altered: the same, in words.
         dropped: queries that are gone by then.
@@ -96,6 +99,7 @@ class Planner(DryRun):
     running: frozenset[str] = frozenset()
     queries: list[QueryPlan] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
+    deploys: list[str] = field(default_factory=list)
     coming: dict[str, list[Alteration]] = field(default_factory=dict)
     altered: dict[str, list[str]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
@@ -117,6 +121,12 @@ class Planner(DryRun):
         coming = self.coming.setdefault(name.plain, [])
         self.altered.setdefault(name.plain, []).extend(foreseen_change(alteration, coming))
         coming.append(alteration)
+
+    def deploy(self, statement: ast.Deploy) -> Result:
+        """Note that versions are compared, of which nobody knows before how much differs."""
+        self.deploys.append(redact_text(statement.span.one_line))
+        beside = DryRun(self.state, self.lookup, at_once=self.at_once)
+        return beside.deploy(statement)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Note the queries that are gone by then."""

@@ -133,12 +133,14 @@ class ScriptPlan:
     Attributes:
         touched: queries of other scripts that read what is changed.
         passed_on: statements of Spark's own, of which nothing is known here.
+        deploys: DEPLOY statements: what differs is known when the versions are compared.
     """
 
     tables: tuple[TablePlan, ...]
     queries: tuple[QueryPlan, ...]
     touched: tuple[TouchedQuery, ...]
     passed_on: tuple[str, ...]
+    deploys: tuple[str, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -169,6 +171,8 @@ class ScriptPlan:
             yield f"query {touched.name}  is touched: it reads {_short(touched.table)}, {touched.because}"
         for text in self.passed_on:
             yield f"Spark runs, unseen here: {text}"
+        for text in self.deploys:
+            yield f"compares the rows of two versions first: {text}"
         yield self._summary()
 
     def _summary(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +18,7 @@ from sqlext.jobs.comparison import RowComparison, RowDifference
 from sqlext.jobs.query_files import query_folder
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.versions import Versions, change_versions, sole_deployment
-from sqlext.session.deploying.candidates import candidates_of
+from sqlext.session.deploying.candidates import candidates_of, require_deployable
 from sqlext.session.deploying.columns import ColumnComparison
 from sqlext.session.deploying.report import BEGINS_ANEW, DIFFERS, HELD_BACK, DeployedQuery, Deployment
 from sqlext.session.drafts import RunOptions
@@ -191,6 +192,7 @@ def test_a_second_deployer_is_refused(folder: Path) -> None:
         ("show", "ten"),
         ("show", True),
         ("stop", "yes"),
+        ("keep_rows", 1),
     ],
 )
 def test_arguments_that_say_nothing(name: str, value: object, folder: Path) -> None:
@@ -206,6 +208,78 @@ def test_a_column_that_no_query_writes(folder: Path) -> None:
     with pytest.raises(SqlExtError) as refused:
         session(folder).deploy(TABLES + SUMS.format(1), allow_columns=["m"])
     assert (refused.value.code, refused.value.hint) == ("OPT-040", "its tables have k, n")
+
+
+@pytest.mark.parametrize("more", [{"allow_differences": 1}, {"allow_columns": ["n"]}])
+def test_rows_that_are_kept_are_not_compared(more: dict[str, Any], folder: Path) -> None:
+    begun(folder, SUMS.format(1))
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).deploy(TABLES + SUMS.format(1), keep_rows=True, **more)
+    assert (refused.value.code, "of no use with `keep_rows`" in refused.value.message) == ("OPT-040", True)
+
+
+def test_a_changelog_cannot_keep_its_rows(folder: Path) -> None:
+    table = """CREATE TABLE changes (k STRING, n BIGINT) WITH ('connector' = 'kafka', 'topic' = 't',
+    'properties.bootstrap.servers' = 'localhost:1', 'value.format' = 'debezium-json');"""
+    query = "INSERT INTO changes SELECT k, COUNT(*) FROM orders GROUP BY k;"
+    options = RunOptions(rules=PlatformRules(endless=False))
+    (candidate,) = candidates_of(SourceText.of(TABLES + table + query), new_state(None), options, keeps_rows=True)
+    with pytest.raises(SqlExtError) as refused:
+        require_deployable(candidate, (), ())
+    assert (refused.value.code, "it writes a changelog" in refused.value.message) == ("RUN-084", True)
+
+
+def test_rows_that_are_kept_may_be_those_of_any_sink(folder: Path) -> None:
+    """Also beside late rows in a table, and where another query writes the same one."""
+    queries = {what: REFUSED[what][0] for what in ("print", "late rows")}
+    options = RunOptions(rules=PlatformRules(endless=False))
+    for query in queries.values():
+        (found,) = candidates_of(SourceText.of(TABLES + query), new_state(None), options, keeps_rows=True)
+        other = QueryRecord("other", "", (), found.table, "x/queries/other/checkpoint", "", "stopped")
+        require_deployable(found, (), (other,))
+
+
+#: What WITH says, and what is said of it.
+WRONG = {
+    "'allow-difference' = '1'": "DEPLOY has no option 'allow-difference'",
+    "'show' = 'ten'": "`show` cannot be 'ten'",
+    "'stop' = 'yes'": "'stop' cannot be 'yes'",
+    "'stop' = 'true', 'stop' = 'true'": "'stop' stands twice",
+    "'allow-differences' = 'few'": "`allow_differences` cannot be 'few'",
+    "'allow-differences' = '1', 'keep-rows' = 'true'": "of no use with `keep_rows`",
+    "'rollback' = 'true', 'stop' = 'true'": "a rollback takes no other option",
+}
+
+
+@pytest.mark.parametrize("options", WRONG)
+def test_options_of_the_statement(options: str, folder: Path) -> None:
+    (error,) = session(folder).check(f"{TABLES} DEPLOY WITH ({options}) {SUMS.format(1)}")
+    assert (error.code, WRONG[options] in error.message, error.hint is not None) == ("OPT-040", True, True)
+    assert error.span is not None
+    assert error.span.text.startswith("'")
+
+
+def test_the_statement_is_checked_whole(folder: Path) -> None:
+    """Its query too; and a materialized view may be another one than in the catalog."""
+    (error,) = session(folder).check(TABLES + "DEPLOY INSERT INTO sums SELECT k, m FROM orders;")
+    assert (error.code, error.span is not None and error.span.text) == ("NAME-003", "m")
+    view = "CREATE MATERIALIZED VIEW seen AS SELECT {} FROM orders;"
+    assert session(folder).check(f"{TABLES} {view.format('k')} DEPLOY {view.format('n')}") == []
+
+
+def test_the_statement_in_a_plan(folder: Path) -> None:
+    text = f"DEPLOY {SUMS.format(1)}"
+    plan = session(folder).plan(TABLES + text)
+    assert plan.queries == ()
+    assert f"compares the rows of two versions first: {text.rstrip(';')}" in str(plan)
+
+
+@pytest.mark.parametrize(
+    "text", ["DEPLOY", "DEPLOY SELECT 1", "DEPLOY CREATE TABLE t (a INT)", "DEPLOY WITH ('a' = 'b')"]
+)
+def test_what_is_no_query(text: str, folder: Path) -> None:
+    (error,) = session(folder).check(text)
+    assert (error.code, "INSERT, a statement set or CREATE MATERIALIZED VIEW" in error.message) == ("PARSE-002", True)
 
 
 def test_a_table_elsewhere(folder: Path) -> None:

@@ -1,0 +1,71 @@
+"""Run a DEPLOY statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.session.deploying.beside import NewVersions
+from sqlext.session.deploying.candidates import candidates_in
+from sqlext.session.deploying.deployer import Deployer
+from sqlext.session.deploying.options import DeployOptions
+from sqlext.session.deploying.records import VersionRecords
+from sqlext.session.deploying.report import Deployment
+from sqlext.session.deploying.rollback import Rollback
+from sqlext.session.drafts import RunOptions
+from sqlext.session.state import SessionState
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_COLUMNS = ("query", "table", "outcome", "details")
+
+
+@dataclass(frozen=True)
+class DeployStatement:
+    """Deploys the queries of a statement, in a session that runs a script.
+
+    Attributes:
+        folder: the catalog's, or its URL.
+        options: of the run.
+    """
+
+    spark: Callable[[], SparkSession]
+    state: SessionState
+    folder: Path | str
+    options: RunOptions
+
+    def answer(self, statement: ast.Deploy) -> Result:
+        """Return what became of each query: a row each, of name, table, outcome, and what differs, line by line.
+
+        Raises:
+            SqlExtError: as ``Session.deploy``; RUN-088 more rows differ than may, so that nothing behind it runs.
+        """
+        asked, state = DeployOptions.of(statement), self.state.fork()
+        state.created = set()
+        # A new version ends where the old one is, whatever it does later; names are those that an INSERT would have.
+        rules = replace(self.options.rules, endless=False)
+        options = replace(self.options, ordinals=dict(self.options.ordinals), rules=rules)
+        candidates = candidates_in(
+            [statement.statement], state, options, redefines=asked.rollback, keeps_rows=asked.keep_rows
+        )
+        versions, records = NewVersions(self.spark, state, self.folder, options), VersionRecords(self.state.catalog)
+        if asked.rollback:
+            found = Rollback(versions, records).roll_back(candidates)
+        else:
+            asked.allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
+            found = Deployer(versions, records).deploy(candidates, asked.allowed, stops=asked.stop)
+        _require(found, statement)
+        return Result(_COLUMNS, [(q.name, q.table, q.outcome, "\n".join(q.lines())) for q in found.queries])
+
+
+def _require(found: Deployment, statement: ast.Deploy) -> None:
+    if not found.refused:
+        return
+    hint = "WITH ('allow-differences' = '...') says how many may differ; the old version is still the current one"
+    raise SqlExtError("RUN-088", f"more rows differ than may:\n{found}", span=statement.span, hint=hint)
