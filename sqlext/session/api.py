@@ -637,9 +637,13 @@ class Session:
 
             def spark_handler() -> OfSpark:
                 package("pyspark", "local", RUNS)
+                from sqlext.session.deploying.statement import DeployStatement
                 from sqlext.session.executor import SparkHandler
 
-                return SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
+                deploys = DeployStatement(lambda: self.spark, self._state, self.folder, options).answer
+                return SparkHandler(
+                    lambda: self.spark, self._state, self.folder, options, lambda: self.queries, deploys
+                )
 
             handler = LocalHandler(spark_handler, self._state, self.folder, options, lambda: self._has_spark)
             interpreter = Interpreter(self._state, handler)

@@ -104,8 +104,10 @@ class SparkHandler:
         folder: Path | str,
         options: RunOptions,
         running: Callable[[], Sequence[Query]] = tuple,
+        deploys: Callable[[ast.Deploy], Result] | None = None,
     ) -> None:
         self._spark = spark
+        self._deploys = deploys
         self._running = running
         self.state = state
         self.folder = folder
@@ -205,9 +207,8 @@ class SparkHandler:
 
     def deploy(self, statement: ast.Deploy) -> Result:
         """Make the new version of a statement's queries the current one."""
-        from sqlext.session.deploying.statement import DeployStatement  # it runs queries by this module
-
-        return DeployStatement(self._spark, self.state, self.folder, self.options).answer(statement)
+        assert self._deploys is not None, "who has none takes queries alone"
+        return self._deploys(statement)
 
     def _watermarks(self) -> Watermarks:
         return Watermarks(self._running(), self.state)

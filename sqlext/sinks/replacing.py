@@ -66,7 +66,7 @@ class Replacement(ABC):
 
 
 @dataclass(frozen=True)
-class KeptRows(Replacement):
+class UntouchedRows(Replacement):
     """A sink that keeps its rows: those of the version beside are computed for its state alone.
 
     Attributes:

@@ -96,7 +96,7 @@ def test_the_statement(workspace: Workspace) -> None:
     workspace.run(head, old)
     with pytest.raises(SqlExtError) as refused:
         workspace.run(head, f"DEPLOY {new} DROP QUERY q;")
-    assert (refused.value.code, "missing  k=a, n=1" in refused.value.message) == ("RUN-088", True)
+    assert (refused.value.code, "missing  k=a, n=1" in refused.value.message) == ("RUN-089", True)
     assert workspace.delta() == [("a", "1"), ("b", "5")]
     *_, done = workspace.run(head, f"DEPLOY WITH ('allow-differences' = '50%', 'show' = '0') {new}")
     assert done.columns == ("query", "table", "outcome", "details")

@@ -31,7 +31,7 @@ from sqlext.session.executor import SparkHandler
 from sqlext.session.places import sink_context
 from sqlext.session.state import SessionState
 from sqlext.sinks.opening import open_sink
-from sqlext.sinks.replacing import KeptRows, Replacement, replacement_of
+from sqlext.sinks.replacing import Replacement, UntouchedRows, replacement_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,7 +161,7 @@ class NewVersions(SparkHandler):
         table, context = candidate.draft.insert.table, sink_context(candidate.draft, place, candidate.env.zone)
         found = replacement_of(table, context)
         if candidate.keeps_rows:
-            return KeptRows(connector_of(table).write_spec(table), context, found)
+            return UntouchedRows(connector_of(table).write_spec(table), context, found)
         assert found is not None, "a sink without is refused before"
         return found
 

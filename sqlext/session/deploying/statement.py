@@ -44,7 +44,7 @@ class DeployStatement:
         """Return what became of each query: a row each, of name, table, outcome, and what differs, line by line.
 
         Raises:
-            SqlExtError: as ``Session.deploy``; RUN-088 more rows differ than may, so that nothing behind it runs.
+            SqlExtError: as ``Session.deploy``; RUN-089 more rows differ than may, so that nothing behind it runs.
         """
         asked, state = DeployOptions.of(statement), self.state.fork()
         state.created = set()
@@ -68,4 +68,4 @@ def _require(found: Deployment, statement: ast.Deploy) -> None:
     if not found.refused:
         return
     hint = "WITH ('allow-differences' = '...') says how many may differ; the old version is still the current one"
-    raise SqlExtError("RUN-088", f"more rows differ than may:\n{found}", span=statement.span, hint=hint)
+    raise SqlExtError("RUN-089", f"more rows differ than may:\n{found}", span=statement.span, hint=hint)
