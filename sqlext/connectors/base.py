@@ -201,6 +201,10 @@ class Connector:
         """Return whether a row that is written replaces the one with its PRIMARY KEY, and can take it away."""
         return False
 
+    def adds_updates(self, table: Table) -> bool:
+        """Return whether a row that changes is written beside what it was before, which stays."""
+        return False
+
     def tells_refused(self, table: Table) -> bool:
         """Return whether its sink tells which rows of a batch it refuses, and writes the others (``Sink.take``)."""
         return False

@@ -18,6 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.sinks.base import SinkContext
 from sqlext.types import BIGINT, STRING, TIMESTAMP3, array, decimal
 from sqlext_catalog.model import Table
+from tests.workspace import Workspace
 
 # The server is 60 MB of jars, and takes half a minute to start.
 pytestmark = [pytest.mark.slow, pytest.mark.costly]
@@ -73,6 +74,25 @@ def test_documents_without_key(spark: SparkSession, opensearch: str) -> None:
     found.open(spark)
     found.write(spark.sql("SELECT 'a' AS s, TIMESTAMP_NTZ '2024-02-03 00:00:00' AS ts"), 0)
     assert list(documents(opensearch, "log-a-2024.02").values()) == [{"s": "a", "ts": "2024-02-03 00:00:00"}]
+
+
+def test_groups_that_change_without_key(spark: SparkSession, opensearch: str, tmp_path: Path) -> None:
+    """Each value of a group is a document, and what it was before stays, as in Flink."""
+    work = Workspace(spark, tmp_path)
+    work.put("a", "x,1", "y,5")
+    work.put("b", "x,2")
+    work.run(f"""
+    CREATE TABLE t (k STRING, v INT) WITH (
+      'connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv', 'maxFilesPerTrigger' = '1');
+    CREATE TABLE native (k STRING, s INT) WITH (
+      'connector' = 'opensearch', 'hosts' = '{opensearch}', 'index' = 'native');
+    CREATE TABLE own (k STRING, s INT) WITH ('connector' = 'opensearch', 'hosts' = '{opensearch}', 'index' = 'own');
+    INSERT INTO native SELECT k, SUM(v) FROM t GROUP BY k;
+    INSERT INTO own SELECT k, SUM(v) FROM t GROUP BY k EMIT EVERY ROW RETRACTING;
+    """)
+    for index in ("native", "own"):
+        found = sorted((d["k"], d["s"]) for d in documents(opensearch, index).values())
+        assert found == [("x", 1), ("x", 3), ("y", 5)]
 
 
 def test_refusals_of_a_server(opensearch: str, tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
         return merged_sessions_removed(plan), UPSERT
     if env.settings.get("sqlext.sink.updates") == FINAL_STATE:
         return merged_sessions_removed(plan), FINAL_STATE
+    if connector.adds_updates(table) and _only_grows(plan):
+        return as_changelog(plan), APPEND
     raise _only_appends(plan, table, span)
 
 
@@ -56,6 +58,12 @@ def _mode_of_changes(plan: PlanNode, table: Table, env: Environment, span: Span,
         hint="write to a delta table with a PRIMARY KEY, or SET 'sqlext.sink.updates' = 'final-state' to write the "
         "final rows of a bounded job at its end",
     )
+
+
+def _only_grows(plan: PlanNode) -> bool:
+    """Return whether rows change and never go away: groups without a window, of rows that stay."""
+    whole = all(isinstance(firing.policy.window, Global) for firing in last_firings(plan))
+    return whole and not any(node.changelog for node in walk(plan))
 
 
 def _changing(plan: PlanNode) -> str:

@@ -20,6 +20,7 @@ from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.workers.ready import require_python
 from sqlext_catalog.model import Options
 from sqlext_catalog.secrets import resolve_options
+from sqlext_udfs.kernel.row_kinds import INSERT, UPDATE_AFTER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -145,6 +146,8 @@ class SearchSink(Sink):
         rows = df.select(*(identifier(c) for c in (*(c.name for c in self.spec.columns), *flags)))
         if keyed:
             rows = one_row_per_key(rows, self.spec.primary_key, self.context)
+        elif self.context.kind is not None:
+            rows = rows.where(f"{identifier(self.context.kind)} IN ({INSERT}, {UPDATE_AFTER})")
         elif flag is not None:
             rows = rows.where(identifier(flag))
         options = dict(self.spec.options)

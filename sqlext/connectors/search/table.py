@@ -1,7 +1,8 @@
 """Describe ``'connector' = 'opensearch'`` and ``'elasticsearch-7'``: an index as a sink, by Flink's option names.
 
 A row is a document. With a PRIMARY KEY its values are the document's id: a row replaces the one before, and a row that
-is gone deletes it. Without one the server makes ids, so a batch that is run again adds its rows again.
+is gone deletes it. Without one the server makes ids. So a row that changes is one more document, and a batch that is
+run again adds its rows again.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class SearchIndex(Connector):
     def merges(self, table: Table) -> bool:
         """Return whether it has a PRIMARY KEY."""
         return table.primary_key is not None
+
+    def adds_updates(self, table: Table) -> bool:
+        """Return whether it has no PRIMARY KEY: the server makes an id for each, as Flink's connector has it."""
+        return table.primary_key is None
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how documents are written."""

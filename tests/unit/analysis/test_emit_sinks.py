@@ -20,6 +20,11 @@ WITH ('connector' = 'filesystem', 'path' = '/wide', 'format' = 'csv');
 CREATE TABLE sessions (k STRING, w TIMESTAMP(3), e TIMESTAMP(3), s INT) WITH ('connector' = 'delta', 'path' = '/s');
 CREATE TABLE screen (k STRING, w TIMESTAMP(3), s INT) WITH ('connector' = 'print');
 CREATE TABLE totals (k STRING, s INT) WITH ('connector' = 'filesystem', 'path' = '/totals', 'format' = 'csv');
+CREATE TABLE documents (k STRING, s INT) WITH ('connector' = 'opensearch', 'hosts' = 'http://o:9200', 'index' = 'i');
+CREATE TABLE wide_documents (k STRING, w TIMESTAMP(3), s INT)
+WITH ('connector' = 'elasticsearch-7', 'hosts' = 'http://o:9200', 'index' = 'i');
+CREATE TABLE changes (user_name STRING, amount INT) WITH ('connector' = 'kafka', 'topic' = 'c',
+  'properties.bootstrap.servers' = 'localhost:9092', 'format' = 'debezium-json');
 """
 SELECT = """INSERT INTO {sink} SELECT user_name, window_start, SUM(amount){more}
 FROM TABLE({window}) GROUP BY user_name, window_start, window_end {emit}"""
@@ -70,6 +75,24 @@ def test_pane_index_must_reach_the_sink(sinks: Analysis) -> None:
     GROUP BY user_name, window_start, window_end {EARLY}"""
     sinks.refuse(f"INSERT INTO files SELECT user_name, w, s FROM ({inner})", "EMIT-107")
     assert sinks.run(f"INSERT INTO wide SELECT user_name, w, s, p FROM ({inner})") is not None
+
+
+@pytest.mark.parametrize("emit", ["", "EMIT EVERY 3 ROWS", "EMIT CHANGELOG EVERY ROW", "EMIT EVERY ROW RETRACTING"])
+def test_documents_without_a_key_take_groups_that_change(sinks: Analysis, emit: str) -> None:
+    grouped = f"INSERT INTO documents SELECT user_name, SUM(amount) FROM clicks GROUP BY user_name {emit}"
+    compiled = sinks.run(grouped)
+    assert compiled is not None
+    assert compiled.insert is not None
+    assert compiled.insert.mode == "append"
+
+
+def test_documents_without_a_key_cannot_go_away(sinks: Analysis) -> None:
+    sinks.refuse("INSERT INTO documents SELECT user_name, amount FROM changes", "SINK-004")
+    sinks.refuse("INSERT INTO documents SELECT user_name, SUM(amount) FROM changes GROUP BY user_name", "EMIT-108")
+    sinks.refuse(insert("wide_documents", f"{EARLY} RETRACTING"), "EMIT-108")
+    sinks.refuse(insert("wide_documents", EARLY), "EMIT-107")
+    ranked = "SELECT user_name, amount, ROW_NUMBER() OVER (PARTITION BY user_name ORDER BY amount) AS n FROM clicks"
+    sinks.refuse(f"INSERT INTO documents SELECT user_name, amount FROM ({ranked}) WHERE n <= 2", "SINK-004")
 
 
 def test_without_a_window_it_is_sink_004(sinks: Analysis) -> None:
