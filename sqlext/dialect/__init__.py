@@ -16,7 +16,7 @@ PARSE-006 a type's parameter is out of range
 PARSE-007 not a type
 PARSE-008 not a binary literal
 PARSE-009 a PRIMARY KEY without NOT ENFORCED
-PARSE-010 != (mode flink)
+PARSE-010 an operator that Flink has not (mode flink)
 PARSE-011 a text in double quotes (mode flink)
 EMIT-...  the EMIT clause: see the package ``emit``
 NAME-001  a variable ${NAME} that was not given

@@ -172,8 +172,8 @@ AGGREGATES = (
     fn("COUNT", "any, any...", never_null(BIGINT), kind="aggregate"),
     fn("SUM", "numeric", _sum_type, _sum, spark=_spark_sum_type, kind="aggregate"),
     fn("AVG", "numeric", _average_type, _avg, spark=_spark_average_type, kind="aggregate"),
-    fn("MIN", "any", nullable_as(0), kind="aggregate"),
-    fn("MAX", "any", nullable_as(0), kind="aggregate"),
+    fn("MIN", "ordered", nullable_as(0), kind="aggregate"),
+    fn("MAX", "ordered", nullable_as(0), kind="aggregate"),
     *(
         fn(name, "numeric", _average_type, _deviation(spark), spark=nullable(DOUBLE), kind="aggregate")
         for name, spark in _DEVIATIONS.items()

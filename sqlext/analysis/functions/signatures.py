@@ -33,6 +33,9 @@ FAMILIES: dict[str, frozenset[str]] = {
     "variant": frozenset({"VARIANT"}),
     "json": frozenset("CHAR VARCHAR BOOLEAN BINARY VARBINARY TIMESTAMP TIMESTAMP_LTZ ARRAY MAP ROW".split()) | _NUMERIC,
     "collection": frozenset({"ARRAY", "MAP", "MULTISET"}),
+    "ordered": _NUMERIC
+    | _INTERVAL
+    | frozenset("CHAR VARCHAR BINARY VARBINARY BOOLEAN DATE TIME TIMESTAMP TIMESTAMP_LTZ".split()),
 }
 
 

@@ -18,6 +18,8 @@ from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, counted, did_you_mean
 from sqlext.types import LogicalType, array
 
+#: What the names of Spark's functions begin with, where they are in a catalog.
+_SPARKS_CATALOGS = ("spark_catalog", "system")
 #: Functions that the user has made in Spark, in lower case: they go before Spark's own.
 _OWN: ContextVar[Set[str]] = ContextVar("own functions", default=frozenset())
 
@@ -52,6 +54,7 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     arguments = _argument_types(call, types)
     _check_filter(call, types)
     _check_clause(call, types.mode)
+    _check_order(call, arguments)
     if call.registered is not None:
         return call.registered.returns
     function = functions.find(call.function)
@@ -86,10 +89,22 @@ def _array_of(function: str, items: tuple[LogicalType | None, ...]) -> LogicalTy
     return None if element is None else array(element).not_null()
 
 
+def _check_order(call: e.Call, arguments: tuple[LogicalType | None, ...]) -> None:
+    """Refuse the least or the greatest of values without an order: neither Flink nor Spark has one of maps."""
+    for found in arguments[:1] if call.function in ("MIN", "MAX") and call.registered is None else ():
+        if found is not None and found.root in ("MAP", "MULTISET"):
+            message = f"{call.function} cannot be applied to ({found.flink()})"
+            raise SqlExtError("TYPE-004", message, span=call.span, hint="values of this type have no order")
+
+
 def _check_known(call: e.Call, types: ArgumentTypes) -> None:
     name = call.name
     # A qualified name is a function of a Spark catalog, which Spark alone can look up.
-    if "." in name or functions.is_spark_function(name):
+    catalog, _, last = name.lower().partition(".")
+    if last and types.mode == "flink" and catalog not in _SPARKS_CATALOGS and last.rpartition(".")[2] not in _OWN.get():
+        hint = "functions have one name here; that of one of Spark's catalog begins with spark_catalog"
+        raise SqlExtError("FUNC-001", f"there is no function `{name}`", span=call.span, hint=hint)
+    if last or functions.is_spark_function(name):
         return
     raise SqlExtError(
         "FUNC-001",

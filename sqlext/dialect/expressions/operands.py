@@ -72,7 +72,9 @@ def _apply(cursor: Cursor, expr: Expr) -> Expr | None:
         index = operations.parse_expression(cursor)
         cursor.expect_symbol("]")
         result: Expr = Subscript(cursor.span_from(start), expr, index)
-    elif cursor.accept_symbol("::"):
+    elif cursor.at_symbol("::"):
+        operations.require_flinks(cursor, "::")
+        cursor.advance()
         type_start = cursor.token.start
         to = parse_type(cursor)
         type_span = cursor.span_from(type_start)

@@ -93,6 +93,7 @@ def parse_expression_text(text: str, mode: str = "spark", name: str = "<sql>") -
 def _prefix(cursor: Cursor) -> Expr:
     token = cursor.token
     if token.kind is TokenKind.SYMBOL and token.text in ("-", "+", "~", "!"):
+        require_flinks(cursor, token.text)
         cursor.advance()
         # Spark's ! binds like NOT, not like a sign (booleanExpression of SqlBaseParser.g4).
         op, level = ("NOT", NOT) if token.text == "!" else (token.text, SIGN)
@@ -169,6 +170,7 @@ def _between(cursor: Cursor, left: Expr, level: int, negated: bool = False) -> E
 
 
 def _like(cursor: Cursor, left: Expr, level: int, negated: bool = False) -> Expr:
+    require_flinks(cursor, cursor.token.upper)
     op = cursor.advance().upper
     if op == "SIMILAR":
         cursor.expect_words("TO")
@@ -216,11 +218,36 @@ def _comparison(op: str) -> Callable[[Cursor, Expr, int], Expr]:
     return parse
 
 
-def _bang_equals(cursor: Cursor, left: Expr, level: int) -> Expr:
-    """Read ``a != b``, which the standard writes ``<>`` and Flink's parser (Calcite) takes in no other way."""
-    if cursor.mode == "flink":
-        cursor.fail("PARSE-010", "`!=` is no operator of Flink SQL", "write <>")
-    return _binary("!=")(cursor, left, level)
+_BITS = "SET 'sqlext.expressions' = 'spark' has operators of bits"
+#: Operators that Flink's parser (Calcite) does not take, and what it does.
+_NOT_FLINKS = {
+    "!=": "write <>",
+    "==": "write =",
+    "<=>": "write IS NOT DISTINCT FROM",
+    "DIV": "write /: of two whole numbers it is a whole one",
+    "ILIKE": "write LOWER(x) LIKE LOWER('...')",
+    "RLIKE": "write REGEXP(x, '...')",
+    "REGEXP": "write REGEXP(x, '...')",
+    "::": "write CAST(x AS type)",
+    **dict.fromkeys(("&", "|", "^", "~", "<<", ">>", ">>>"), _BITS),
+}
+
+
+def require_flinks(cursor: Cursor, op: str) -> None:
+    """Refuse, at the operator in front, one that Flink SQL has not, where expressions are Flink's (PARSE-010)."""
+    if cursor.mode == "flink" and op in _NOT_FLINKS:
+        cursor.fail("PARSE-010", f"`{op}` is no operator of Flink SQL", _NOT_FLINKS[op])
+
+
+def _sparks(op: str, tokens: int = 1) -> Callable[[Cursor, Expr, int], Expr]:
+    """Return the parser of what follows a left operand, for an operator that Spark alone has."""
+    parse_rest = _binary(op, tokens)
+
+    def parse(cursor: Cursor, left: Expr, level: int) -> Expr:
+        require_flinks(cursor, op)
+        return parse_rest(cursor, left, level)
+
+    return parse
 
 
 _NEGATABLE: dict[str, Callable[[Cursor, Expr, int, bool], Expr]] = {
@@ -239,16 +266,16 @@ _COMMON: dict[str, _Infix] = {
     "IS": _Infix(IS, _is),
     "OVERLAPS": _Infix(COMPARISON, _binary("OVERLAPS")),
     **{op: _Infix(COMPARISON, _comparison(op)) for op in ("=", "<>", "<", "<=", ">", ">=")},
-    **{op: _Infix(COMPARISON, _binary(op)) for op in ("==", "<=>")},
-    "!=": _Infix(COMPARISON, _bang_equals),
+    **{op: _Infix(COMPARISON, _sparks(op)) for op in ("==", "<=>", "!=")},
     # As many tokens as characters: see `_operator`.
-    **{op: _Infix(SHIFT, _binary(op, len(op))) for op in ("<<", ">>", ">>>")},
-    "|": _Infix(BIT_OR, _binary("|")),
-    "^": _Infix(BIT_XOR, _binary("^")),
-    "&": _Infix(BIT_AND, _binary("&")),
+    **{op: _Infix(SHIFT, _sparks(op, len(op))) for op in ("<<", ">>", ">>>")},
+    "|": _Infix(BIT_OR, _sparks("|")),
+    "^": _Infix(BIT_XOR, _sparks("^")),
+    "&": _Infix(BIT_AND, _sparks("&")),
     "+": _Infix(ADD, _binary("+")),
     "-": _Infix(ADD, _binary("-")),
-    **{op: _Infix(MULTIPLY, _binary(op)) for op in ("*", "/", "%", "DIV")},
+    **{op: _Infix(MULTIPLY, _binary(op)) for op in ("*", "/", "%")},
+    "DIV": _Infix(MULTIPLY, _sparks("DIV")),
 }
 
 
