@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from tempfile import TemporaryDirectory
 
 from sqlext.errors import SqlExtError
@@ -11,9 +12,11 @@ from sqlext.jobs.parts import Place
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
-from sqlext.local.engine import computed
+from sqlext.local.engine import ReadRows, computed
+from sqlext.local.shared_tables import SharedTables
 from sqlext.plan.steps import PlanStep
 from sqlext.rewrite.arrow.in_process import LocalScript
+from sqlext.rewrite.script.shared import SharedRead
 from sqlext.sinks.local import LocalSink
 from sqlext.source import Span
 from sqlext.spark.failures import run_error
@@ -39,10 +42,13 @@ class LocalPart:
     steps: tuple[PlanStep, ...] = ()
 
 
-def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
+def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[SharedRead] = ()) -> Query:
     """Run a job and return its query, which has ended.
 
     The folders of its parts are given free.
+
+    Args:
+        reads: the tables that its parts read together.
 
     Raises:
         SqlExtError: why it failed.
@@ -59,9 +65,10 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
                 query.recorders[part.name].begin()
         log.started()
         at_step("begun")
-        for part in parts:
+        shared = SharedTables(reads)
+        for number, part in enumerate(parts):
             if not part.place.run.finished:
-                _write(part, query)
+                _write(part, query, partial(shared.given, number))
         # All sinks end before the first query is marked as finished: a job killed in between ends its sinks again.
         active = [p for p in parts if not p.place.run.finished]
         for part in active:
@@ -80,7 +87,7 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
     return query
 
 
-def _write(part: LocalPart, query: Query) -> None:
+def _write(part: LocalPart, query: Query, given: Callable[[Location], Mapping[str, ReadRows]]) -> None:
     home = part.place.home
     # Spark may have done it all, and died before it said so.
     if home.last_batch() >= _BATCH:
@@ -88,7 +95,8 @@ def _write(part: LocalPart, query: Query) -> None:
     try:
         # What readers remember is of this run alone: one that failed is no reason to leave out what it has read.
         with TemporaryDirectory(prefix="sqlext-") as sources:
-            found = computed(part.script, Location(sources))
+            place = Location(sources)
+            found = computed(part.script, place, given(place))
         repeated = home.repeats_a_batch()
         home.begin_batch(_BATCH)
         at_step("batch begun")

@@ -42,6 +42,7 @@ class Job:
 
     Args:
         settings: gives the Spark settings that queries are started under.
+        closes: give free what it uses, when it has ended.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Job:
         schedule: Schedule,
         settings: Callable[[], AbstractContextManager[None]],
         log: JobLog,
+        closes: Sequence[Callable[[], None]] = (),
     ) -> None:
         self.spark = spark
         self.parts = parts
@@ -68,6 +70,7 @@ class Job:
         self._restarts = threading.Lock()
         self._noted: set[str] = set()
         self._log = log
+        self._closes = closes
         locks = {target: threading.Lock() for p in parts for target in p.targets}
         # In one order for all: two parts with the same targets would else wait for each other for ever.
         self._writers = {p.name: self._writer(p, [locks[t] for t in sorted(set(p.targets))]) for p in parts}
@@ -288,7 +291,7 @@ class Job:
 
     def _end(self, error: SqlExtError | None) -> None:
         closes = [part.place.home.close for part in self.parts if part.place is not None]
-        end_job(self.query, self._log, closes, error, self.parts[0].span)
+        end_job(self.query, self._log, [*self._closes, *closes], error, self.parts[0].span)
 
 
 def _write_once(part: JobPart) -> int:

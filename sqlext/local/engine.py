@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import NamedTuple, cast
 
 import pyarrow as pa
 
@@ -19,7 +19,7 @@ from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.operator import Clock
 
 #: Files are read one after the other: a small input has nothing to share out.
-_TASKS = 1
+TASKS = 1
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,25 @@ class Computed:
     read: int
 
 
-def computed(script: LocalScript, sources: Location) -> Computed:
+class ReadRows(NamedTuple):
+    """The rows of a table's view, and how many rows of the table were read for them."""
+
+    table: pa.Table
+    read: int
+
+
+def computed(script: LocalScript, sources: Location, given: Mapping[str, ReadRows] | None = None) -> Computed:
     """Return the rows of a query over all that its tables have now.
 
     Args:
         script: the query.
         sources: a folder for what readers remember of this run.
+        given: views whose rows are there already.
 
     Raises:
         SqlExtError: RUN-... for rows that cannot be read or computed, OPT-009 where nothing lies at a path.
     """
-    run = _Run(sources, int(clock.time() * 1000))
+    run = _Run(sources, int(clock.time() * 1000), given or {})
     for step in script.steps:
         run.tables[step.view] = run.made(step)
     return Computed(script.query.run(run.tables), run.facts.rows)
@@ -50,6 +58,7 @@ def computed(script: LocalScript, sources: Location) -> Computed:
 class _Run:
     sources: Location
     now: int
+    given: Mapping[str, ReadRows]
     tables: dict[str, pa.Table] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
 
@@ -64,6 +73,9 @@ class _Run:
                 return self._operated(step)
 
     def _read(self, step: ReadView) -> pa.Table:
+        if step.view in self.given:
+            self.facts.add(self.given[step.view].read)
+            return self.given[step.view].table
         reader = opened(step, self.sources)
         try:
             start = reader.initial()
@@ -88,20 +100,34 @@ class _Run:
 
 def opened(step: ReadView, sources: Location) -> SplitReader:
     """Return the reader of a table; ``sources`` is a folder for what readers remember of this run."""
-    return reader_of(step.table).reader(step.table, step.needed, sources.below(step.view), _TASKS)
+    return reader_of(step.table).reader(step.table, step.needed, sources.below(step.view), TASKS)
 
 
 def rows_read(step: ReadView, batches: Iterable[pa.RecordBatch], facts: Facts) -> pa.Table:
     """Return rows that a reader gives as the columns of the table's view; they are counted."""
-    schema = pa.schema(list(cast("tuple[tuple[str, pa.DataType], ...]", step.columns)))
-    program = cast(Program, step.program)
-    made = [
-        pa.record_batch(list(columns.values()), schema)
-        for batch in batches
-        if batch.num_rows
-        for columns in program.run(batch, facts)
-    ]
-    return pa.Table.from_batches(made, schema)
+    gathered = Gathered(step, facts)
+    for batch in batches:
+        gathered.take(batch)
+    return gathered.rows().table
+
+
+class Gathered:
+    """Makes the columns of a table's view of rows that a reader gives, and counts them in ``facts``."""
+
+    def __init__(self, step: ReadView, facts: Facts | None = None) -> None:
+        self._schema = pa.schema(list(cast("tuple[tuple[str, pa.DataType], ...]", step.columns)))
+        self._program = cast(Program, step.program)
+        self._facts = facts if facts is not None else Facts()
+        self._made: list[pa.RecordBatch] = []
+
+    def take(self, batch: pa.RecordBatch) -> None:
+        """Take rows."""
+        for columns in self._program.run(batch, self._facts) if batch.num_rows else ():
+            self._made.append(pa.record_batch(list(columns.values()), self._schema))
+
+    def rows(self) -> ReadRows:
+        """Return all rows that were taken."""
+        return ReadRows(pa.Table.from_batches(self._made, self._schema), self._facts.rows)
 
 
 def positional(table: pa.Table) -> pa.Table:

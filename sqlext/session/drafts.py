@@ -6,7 +6,7 @@ Nothing here needs Spark, so EXPLAIN can say what would happen to a checkpoint b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,14 +17,15 @@ from sqlext.connectors.registry import connector_of
 from sqlext.databricks import PlatformRules
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Decision, Starting, decide, plan_runs
+from sqlext.jobs.parts import Place
 from sqlext.jobs.places import read_offsets
 from sqlext.jobs.runs import QueryRun, begun_run
-from sqlext.locations import absolute
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, heartbeats, kept_aggregates, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.shared import SharedRead, place_of, shared_reads, tables_read, tables_written
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
 from sqlext.session.notices import foretold
 from sqlext.session.state import SessionState
@@ -32,7 +33,7 @@ from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
 from sqlext.stores.opening import has_store
-from sqlext_catalog.model import QueryRecord, Table, keeping_query
+from sqlext_catalog.model import QueryRecord, keeping_query
 
 
 @dataclass
@@ -255,12 +256,18 @@ def fed(drafts: Sequence[Draft]) -> list[bool]:
     written: set[str] = set()
     found = []
     for draft in drafts:
-        found.append(not written.isdisjoint(_place(source.table) for source in draft.script.sources))
-        written |= {_place(table) for table in (draft.insert.table, *(side.table for side in draft.script.sides))}
+        found.append(not written.isdisjoint(map(place_of, tables_read(draft.script))))
+        written |= set(map(place_of, tables_written(draft.script, draft.insert)))
     return found
 
 
-def _place(table: Table) -> str:
-    held = table.option("table-name")
-    # The catalog may know one table of a database by several names.
-    return absolute(table.option("path")) or (f"{table.option('url')} {held}" if held else table.name.plain)
+def shared_by(drafts: Sequence[Draft], places: Sequence[Place | None]) -> tuple[SharedRead, ...]:
+    """Return the tables that queries of a job read together, of those that still have to be read.
+
+    What has come to its end, or has written its batch, must not be computed once more with the others.
+    """
+    scripts = [
+        replace(d.script, steps=()) if p is None or p.run.finished or p.home.last_batch() >= 0 else d.script
+        for d, p in zip(drafts, places, strict=True)
+    ]
+    return shared_reads(scripts, [d.insert for d in drafts])

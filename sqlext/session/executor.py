@@ -45,7 +45,7 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import readers
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
-from sqlext.session.drafts import Draft, Drafts, RunOptions, fed
+from sqlext.session.drafts import Draft, Drafts, RunOptions, fed, shared_by
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
@@ -75,8 +75,9 @@ from sqlext.spark.failures import refused, run_error
 from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
+from sqlext.spark.reading.shared_rows import PackedTables, SharedRows
 from sqlext.spark.reading.ticks import TickSource
-from sqlext.spark.reading.views import Opened, open_script
+from sqlext.spark.reading.views import Opened, common_arguments, open_script
 from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, source_settings, spark_settings
@@ -288,10 +289,13 @@ class SparkHandler:
             notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
-            parts = self._parts(drafts, places, env, schedule)
+            shared = self._shared(drafts, places, env)
+            held.callback(shared.close)
+            parts = self._parts(drafts, places, env, schedule, shared)
             records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, name, records)
-            job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
+            settings = partial(self.settings, env, scripts)
+            job = Job(self.spark_session, name, parts, schedule, settings, log, [shared.close])
             held.pop_all()  # from here on the job holds the places
         writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
         started = limited(job.start(), self.state.policy.limits, statement.span)
@@ -361,23 +365,34 @@ class SparkHandler:
         home.location.store.remove(SCRATCH)
         return found
 
+    def _shared(self, drafts: Sequence[Draft], places: Sequence[Place | None], env: Environment) -> PackedTables:
+        """Return the tables that queries of a job read together."""
+        common = [common_arguments(d.script, env.functions) for d in drafts]
+        return PackedTables(self.spark_session, shared_by(drafts, places), common)
+
     def _parts(
-        self, drafts: Sequence[Draft], places: Sequence[Place | None], env: Environment, schedule: Schedule
+        self,
+        drafts: Sequence[Draft],
+        places: Sequence[Place | None],
+        env: Environment,
+        schedule: Schedule,
+        shared: PackedTables,
     ) -> list[JobPart]:
         """Open the sources and sinks of a job: no sink makes its table before all is accepted."""
 
-        def opened(draft: Draft, place: Place | None) -> Opened:
-            home = place.home if place else None
-            return self._open(draft.script, env, home, draft.insert.span, runs=not schedule.bounded)
+        def opened(number: int) -> Opened:
+            draft, place = drafts[number], places[number]
+            home, of = place.home if place else None, shared.of(number)
+            return self._open(draft.script, env, home, draft.insert.span, runs=not schedule.bounded, shared=of)
 
-        queries = list(zip(drafts, places, fed(drafts), strict=True))
-        early = [None if waits else opened(draft, place) for draft, place, waits in queries]
-        sinks = [(draft, sink) for draft, place, _ in queries for sink in sinks_of(draft, place, env.zone)]
+        queries = list(zip(drafts, places, strict=True))
+        early = [None if waits else opened(number) for number, waits in enumerate(fed(drafts))]
+        sinks = [(draft, sink) for draft, place in queries for sink in sinks_of(draft, place, env.zone)]
         for draft, sink in sinks if len(sinks) > 1 else ():  # one alone refuses as it is opened
             _guarded(partial(require_sink, self.spark_session, *sink), draft.insert.span)
         return [
-            self._insert_part(draft, place, found or opened(draft, place), env)
-            for (draft, place, _), found in zip(queries, early, strict=True)
+            self._insert_part(draft, place, found or opened(number), env)
+            for number, ((draft, place), found) in enumerate(zip(queries, early, strict=True))
         ]
 
     def _insert_part(self, draft: Draft, place: Place | None, opened: Opened, env: Environment) -> JobPart:
@@ -441,11 +456,12 @@ class SparkHandler:
         *,
         runs: bool = False,
         skips: bool = False,
+        shared: SharedRows | None = None,
     ) -> Opened:
         ticks = None
         if home is not None and not script.at_once:
             ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock"))
-        return self.opened(script, env, home, ticks, span, skips=skips)
+        return self.opened(script, env, home, ticks, span, skips=skips, shared=shared)
 
     def opened(
         self,
@@ -456,8 +472,12 @@ class SparkHandler:
         span: Span,
         *,
         skips: bool = False,
+        shared: SharedRows | None = None,
     ) -> Opened:
         """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
+
+        Args:
+            shared: the tables that it reads together with other queries of its job.
 
         Raises:
             SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses, ENV-015 to
@@ -468,7 +488,9 @@ class SparkHandler:
             require_script(script, env.policy, span)
             self._require_workers(script, home)
             with quiet():
-                return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips)
+                return open_script(
+                    spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips, shared=shared
+                )
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:

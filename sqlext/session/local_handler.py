@@ -22,7 +22,7 @@ from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
 from sqlext.rewrite.script.model import ReadView
-from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed
+from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed, shared_by
 from sqlext.session.handler import Handler
 from sqlext.session.local_plans import (
     NotLocalError,
@@ -170,7 +170,7 @@ class LocalHandler:
             records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True)]
             log = QueryRecords(self.state.catalog, name, records)
             held.pop_all()  # from here on the job holds the places
-        query = run_job(name, parts, log)
+        query = run_job(name, parts, log, shared_by(drafts, places))
         writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
         return Result(query=query, notices=notices, writes=writes)
 

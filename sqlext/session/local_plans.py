@@ -134,7 +134,12 @@ def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, t
 
 def runs_here(query: Compiled, env: Environment, *, there: bool) -> bool:
     """Return whether this process runs a query, as ``engine_of`` says."""
-    return not (engine_of(query.plan, query.insert, env, there=there) or _BY_SPARK).startswith(_BY_SPARK)
+    return is_of_this_process(engine_of(query.plan, query.insert, env, there=there))
+
+
+def is_of_this_process(engine: str | None) -> bool:
+    """Return whether ``engine_of`` says that this process runs a query."""
+    return not (engine or _BY_SPARK).startswith(_BY_SPARK)
 
 
 def require_small(plans: Sequence[PlanNode], env: Environment) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from sqlext.analysis.emit.rules import period_notes
 from sqlext.analysis.inserts.binding import bind_insert
@@ -27,6 +28,7 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.session.drafts import end_of
+from sqlext.session.introspection.shared_tables import shared_tables
 from sqlext.session.local_plans import engine_of
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
@@ -61,13 +63,27 @@ def explain_statement(
     inserts = [insert for _, _, insert in plans if insert is not None]
     # JSON and Mermaid are of the plan alone.
     places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
+    engines = [engine_of(plan, insert, env, there=spark_is_there) for plan, _, insert in plans]
+    told = shared_tables([made for _, made, _ in plans], [insert for _, _, insert in plans], engines, env)
     texts = [
-        explained(
-            _noted(plan, interval), made, detail, insert, place, engine_of(plan, insert, env, there=spark_is_there)
-        )
-        for (plan, made, insert), place in zip(plans, places, strict=True)
+        explained(_noted(plan, interval), made, detail, insert, Told(place, engine, shared))
+        for (plan, made, insert), place, engine, shared in zip(plans, places, engines, told, strict=True)
     ]
     return Result(("result",), [("\n\n".join(texts),)])
+
+
+class Told(NamedTuple):
+    """What is told of a query beside its plan.
+
+    Attributes:
+        place: what becomes of the checkpoint, where there is one.
+        engine: who runs it and why, where it need not be Spark.
+        shared: which tables it reads together with others of its statement set, and which not, and why.
+    """
+
+    place: str | None = None
+    engine: str | None = None
+    shared: Sequence[str] = ()
 
 
 def explained(
@@ -75,22 +91,26 @@ def explained(
     script: SparkScript,
     detail: str,
     insert: BoundInsert | None,
-    place: str | None = None,
-    engine: str | None = None,
+    told: Told | None = None,
 ) -> str:
     """Return one plan in the asked-for form.
 
     Text has below the tree who reads the tables, what becomes of the checkpoint, and the rewritten SQL.
 
     Args:
-        place: what becomes of the checkpoint, where there is one.
-        engine: who runs it and why, where it need not be Spark.
+        told: what is not in the plan.
     """
     writer = _WRITERS.get(detail)
     course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow))
     if writer:
         return writer(plan, course)
-    below = {"Engine": [engine] if engine else [], "Sources": script.reading, "Checkpoint": (place or "").splitlines()}
+    told = told or Told()
+    below = {
+        "Engine": [told.engine] if told.engine else [],
+        "Sources": script.reading,
+        "Shared": told.shared,
+        "Checkpoint": (told.place or "").splitlines(),
+    }
     lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
     return "\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"])
 

@@ -13,7 +13,8 @@ from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.introspection.describe import describe_relation
-from sqlext.session.introspection.explain import explained
+from sqlext.session.introspection.explain import Told, explained
+from sqlext.session.introspection.shared_tables import shared_tables
 from sqlext.session.local_plans import engine_of
 from sqlext.session.offline.checking import found_in, sql_files
 from sqlext.session.offline.compilation import Path_, compile_source, new_state, read_source
@@ -101,16 +102,12 @@ def explanations(
         inserts = [c.insert for c in found if c.insert is not None]
         drafts = Drafts.of(state, state.environment(lookup), options)
         places = drafts.foretold(inserts) if inserts else [None] * len(found)
+        env = state.environment(lookup)
+        engines = [engine_of(c.plan, c.insert, env, there=spark_is_there) for c in found]
+        told = shared_tables([c.script for c in found], [c.insert for c in found], engines, env)
         texts += [
-            explained(
-                c.plan,
-                c.script,
-                format.upper(),
-                c.insert,
-                place,
-                engine_of(c.plan, c.insert, state.environment(lookup), there=spark_is_there),
-            )
-            for c, place in zip(found, places, strict=True)
+            explained(c.plan, c.script, format.upper(), c.insert, Told(place, engine, shared))
+            for c, place, engine, shared in zip(found, places, engines, told, strict=True)
         ]
     return texts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sqlext.rewrite.script.model import ArrowView
 from sqlext.sources.packed import MARKED, READ, PackedWork
@@ -34,12 +34,17 @@ def packed_input(
     Raises:
         OptionError: OPT-009 if nothing lies at the table's path.
     """
-    function = cast(PackedFunction, operator(step.function))
-    made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
-    work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets, times)
+    work = work_of(spark, step, arguments, times=times)
     tables = reader_of(step.table)
     reader = tables.reader(step.table, step.needed, sources.below(step.scan), tasks_of(spark))
     return ArrowInput(reader, MARKED, work, tables.limit(step.table))
+
+
+def work_of(spark: SparkSession, step: ArrowView, arguments: Mapping[str, Any], *, times: bool = False) -> PackedWork:
+    """Return what an operator does with rows where they are read; see ``packed_input``."""
+    function = cast(PackedFunction, operator(step.function))
+    made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
+    return PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets, times)
 
 
 def packed_rows(spark: SparkSession, given: ArrowInput, scan: str) -> DataFrame:
@@ -50,14 +55,26 @@ def packed_rows(spark: SparkSession, given: ArrowInput, scan: str) -> DataFrame:
     return packed.observe(f"{READ_BY_US}{scan}", f.count(f.lit(1)).alias("packed"), f.sum(READ).alias("rows"))
 
 
-def packed_at_once(spark: SparkSession, given: ArrowInput) -> tuple[DataFrame, Observation]:
-    """Return all packed rows as a static DataFrame, and what will have how many rows they are (``READ``)."""
+def packed_at_once(spark: SparkSession, given: ArrowInput) -> CountedRows:
+    """Return all packed rows as a static DataFrame."""
+    return counted_rows(open_arrow(spark, given, at_once=True))
+
+
+class CountedRows(NamedTuple):
+    """Packed rows as a static DataFrame, and what will have how many rows they are (``READ``)."""
+
+    rows: DataFrame
+    counted: Observation
+
+
+def counted_rows(packed: DataFrame) -> CountedRows:
+    """Return packed rows without those that are marks alone."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
     counted = Observation()
-    packed = open_arrow(spark, given, at_once=True).observe(counted, f.sum(READ).alias(READ))
-    return packed.where("rows IS NOT NULL"), counted
+    rows = packed.observe(counted, f.sum(READ).alias(READ))
+    return CountedRows(rows.where("rows IS NOT NULL"), counted)
 
 
 def tasks_of(spark: SparkSession) -> int:

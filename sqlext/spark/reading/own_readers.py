@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
     from sqlext.connectors.splits import SplitReader
+    from sqlext.spark.reading.shared_rows import SharedRows
 
 
 class QueryFolders(Protocol):
@@ -46,13 +47,16 @@ class OwnReaders:
 
     Args:
         home: the query's folder; None where nothing is to be remembered.
+        shared: the tables that it reads together with other queries; None if there is none.
 
     Attributes:
         counted: has how many rows were read (``READ``), of each table that is read at once.
     """
 
-    def __init__(self, spark: SparkSession, script: SparkScript, home: QueryFolders | None) -> None:
-        self._spark, self._script, self._home = spark, script, home
+    def __init__(
+        self, spark: SparkSession, script: SparkScript, home: QueryFolders | None, shared: SharedRows | None = None
+    ) -> None:
+        self._spark, self._script, self._home, self._shared = spark, script, home, shared
         self._readers: dict[str, SplitReader] = {}  # of the views whose rows say of which split they are
         self.counted: list[Observation] = []
 
@@ -94,9 +98,11 @@ class OwnReaders:
         assert self._home is not None
         if self._script.at_once:
             anew = self._home.sources.below(uuid.uuid4().hex)  # a run that failed is no reason to read what it has seen
-            rows, counted = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))
-            self.counted.append(counted)
-            return rows
+            found = self._shared.rows(step, anew) if self._shared is not None else None
+            if found is None:
+                found = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))
+            self.counted.append(found.counted)
+            return found.rows
         kept = any(k.source == step.view for k in self._script.kept)
         given = packed_input(self._spark, step, self._home.sources, arguments, times=kept)
         if connector_of(step.table).has_splits(step.table):

@@ -41,6 +41,8 @@ from sqlext_udfs.spark.table_functions import register_table_functions
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
+    from sqlext.spark.reading.shared_rows import SharedRows
+
 
 class Opened(NamedTuple):
     """A script's query.
@@ -64,6 +66,7 @@ def open_script(
     frames: Frames,
     *,
     skips: bool = False,
+    shared: SharedRows | None = None,
 ) -> Opened:
     """Return the script's query as a DataFrame, its views registered under their names.
 
@@ -72,14 +75,16 @@ def open_script(
         registered: the user's classes, which operators name.
         frames: the user's DataFrames, which tables name.
         skips: whether nothing that its sources have is taken.
+        shared: the tables that it reads together with other queries.
 
     Raises:
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
         AnalysisException: what Spark refuses in the query.
     """
-    common = {"registered": registered, "buckets": script.buckets}
+    common = common_arguments(script, registered)
     replays = script.replays if home is not None else ()
-    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home), replays, skips)
+    own = OwnReaders(spark, script, home, shared)
+    opening = _Opening(spark, zone, home, ticks, common, frames, own, replays, skips)
     if home is not None:
         opening.fed_back(home)
     for source in script.sources:
@@ -90,6 +95,11 @@ def open_script(
     for step in script.steps:
         opening.step(step).createOrReplaceTempView(step.view)
     return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted))
+
+
+def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[str, Any]:
+    """Return the arguments that all operators of a query have."""
+    return {"registered": registered, "buckets": script.buckets}
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sqlext.connectors.row_bounds import ColumnBounds
+from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
-from sqlext.sources.packed import PackedWork
+from sqlext.sources.packed import MEMBER, PackedWork, SharedWork
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.expressions.columns import Apply, Column, Compare, Literal
@@ -98,3 +102,52 @@ def test_a_rowtime_before_1970_fails() -> None:
     with pytest.raises(SqlExtError) as raised:
         _process(_work(), _batch(("a", 1, -1)))
     assert raised.value.code == "RUN-002"
+
+
+_ROWS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", None]), st.integers(-5, 5), st.integers(0, 40)), min_size=1, max_size=8
+)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=4), st.lists(_ROWS, max_size=4))
+def test_shared_rows_are_those_of_each_work_alone(
+    least: list[int], pieces: list[list[tuple[str | None, int, int]]]
+) -> None:
+    """Each work has its own filter, and its own marks and counts."""
+    works, batches = tuple(_work(each) for each in least), [_batch(*rows) for rows in pieces]
+    shared = list(SharedWork(works).process("files", lambda _: iter(batches)))
+    for number, work in enumerate(works):
+        mine = [row for batch in shared for row in batch.to_pylist() if row.pop(MEMBER) == number]
+        assert mine == [row for batch in work.process("files", lambda _: iter(batches)) for row in batch.to_pylist()]
+
+
+def _known(lowest: int, highest: int) -> dict[str, ColumnBounds]:
+    times = pa.array([1_000_000, 2_000_000], pa.int64()).view(INSTANT)
+    return {"v": ColumnBounds(pa.array([lowest, highest], pa.int64()), 0), "ts": ColumnBounds(times, 0)}
+
+
+@pytest.mark.parametrize(("highest", "passed"), [(9, True), (10, False), (20, False)])
+def test_rows_are_passed_over_where_no_work_needs_them(highest: int, passed: bool) -> None:
+    """They count for all works, or for none."""
+    asked = []
+
+    def read(passes: Passes | None) -> Iterator[pa.RecordBatch]:
+        assert passes is not None
+        asked.append(passes(_known(0, highest), 7))
+        return iter(())
+
+    rows = [r for b in SharedWork((_work(20), _work(10))).process("files", read) for r in b.to_pylist()]
+    assert asked == [passed]
+    assert [(r[MEMBER], r["read"]) for r in rows] == ([(0, 7), (1, 7)] if passed else [])
+
+
+def test_nothing_is_passed_over_beside_a_work_without_filter() -> None:
+    plain = Program(None, None, ((Stage(_SELECTED),),))
+    asked: list[Passes | None] = []
+
+    def read(passes: Passes | None) -> Iterator[pa.RecordBatch]:
+        asked.append(passes)
+        return iter(())
+
+    list(SharedWork((_work(20), PackedWork(plain, _OPERATOR, 1, _BUCKETS))).process("files", read))
+    assert asked == [None]

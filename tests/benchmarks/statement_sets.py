@@ -1,0 +1,103 @@
+"""Five INSERTs over one table: a statement set, beside each of them alone.
+
+python -m tests.benchmarks.statement_sets [--rows 16000000] [--keys 1000] [--forms csv] [--runs 3]
+
+Prints the seconds of each INSERT alone and of the set; then the set divided by the dearest one. All run
+in turns in one session, and the first round warms it up. The set must write what the INSERTs write alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import pyarrow.parquet as pq
+
+import sqlext
+from sqlext.spark.local import local_spark
+from tests.benchmarks.arrow import write_round
+
+_SOURCE = """
+CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = '{form}');
+"""
+_SINK = """
+CREATE TABLE {name} (k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT)
+WITH ('connector' = 'filesystem', 'path' = '{out}/{name}', 'format' = 'parquet');
+"""
+_TUMBLE = "TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+_HOP = "HOP(TABLE src, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '10' SECOND)"
+_KEYS = "k, window_start, window_end"
+#: Name of the sink -> its rows: the same window with other aggregates, another window, a filter, another key.
+QUESTIONS = {
+    "counted": f"SELECT {_KEYS}, COUNT(*), SUM(v) FROM TABLE({_TUMBLE}) GROUP BY {_KEYS}",
+    "extremes": f"SELECT {_KEYS}, MIN(v), MAX(v) FROM TABLE({_TUMBLE}) GROUP BY {_KEYS}",
+    "hopping": f"SELECT {_KEYS}, COUNT(*), SUM(v) FROM TABLE({_HOP}) GROUP BY {_KEYS}",
+    "large": f"SELECT {_KEYS}, COUNT(*), SUM(v) FROM TABLE({_TUMBLE}) WHERE v > 50 GROUP BY {_KEYS}",
+    "all_keys": f"SELECT 0, window_start, window_end, COUNT(*), SUM(v) FROM TABLE({_TUMBLE}) "
+    "GROUP BY window_start, window_end",
+}
+
+
+def script(names: list[str], source: Path, form: str, out: Path) -> str:
+    """Return INSERTs as one statement set."""
+    tables = "".join(_SINK.format(name=name, out=out) for name in names)
+    inserts = "\n".join(f"INSERT INTO {name} {QUESTIONS[name]};" for name in names)
+    text = _SOURCE.format(source=source, form=form)
+    return f"{text}{tables}EXECUTE STATEMENT SET BEGIN\n{inserts}\nEND;"
+
+
+def taken(spark: sqlext.session.SparkSession, text: str, work: Path) -> float:
+    """Run a job to its end; return its seconds."""
+    session = sqlext.connect(spark.newSession(), catalog=str(work / "catalog"))
+    start = time.perf_counter()
+    session.run(text)
+    return time.perf_counter() - start
+
+
+def written(out: Path, names: list[str]) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of each sink, sorted."""
+    return {n: sorted(tuple(r.values()) for r in pq.read_table(out / n).to_pylist()) for n in names}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=16_000_000)
+    parser.add_argument("--keys", type=int, default=1_000)
+    parser.add_argument("--forms", nargs="*", default=["csv"])
+    parser.add_argument("--runs", type=int, default=3)
+    given = parser.parse_args()
+    names = list(QUESTIONS)
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        spark = local_spark(cores=2, folder=root / "spark")
+        for form in given.forms:
+            source, out = root / "in", root / "out"
+            write_round(source, 0, given.rows, given.keys, form, files=2)
+            asked = {**{name: [name] for name in names}, "the set": names}
+            seconds: dict[str, list[float]] = {what: [] for what in asked}
+            alone: dict[str, list[tuple[object, ...]]] = {}
+            for _ in range(given.runs + 1):
+                for what, sinks in asked.items():
+                    seconds[what].append(taken(spark, script(sinks, source, form, out), out))
+                    found = written(out, sinks)
+                    assert what != "the set" or found == alone, "the set writes other rows"
+                    alone |= found
+                    shutil.rmtree(out)
+            mid = {what: median(times[1:]) for what, times in seconds.items()}
+            for what, busy in mid.items():
+                print(f"{form:8}{what:10}{given.rows:>12,} rows {busy:7.2f} s", flush=True)
+            dearest = max(mid[n] for n in names)
+            print(f"{form:8}the set is {mid['the set'] / dearest:.2f} times the dearest one, ", end="")
+            print(f"{mid['the set'] / sum(mid[n] for n in names):.2f} of all one after the other", flush=True)
+            shutil.rmtree(source)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

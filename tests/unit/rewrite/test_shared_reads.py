@@ -1,0 +1,87 @@
+"""Which tables the queries of a statement set read together, as EXPLAIN says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlext
+
+_TUMBLE = "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+_COUNTS = f"SELECT k, COUNT(*) FROM TABLE({_TUMBLE}) GROUP BY k, window_start, window_end"
+_SUMS = _COUNTS.replace("COUNT(*)", "SUM(CAST(v AS BIGINT))")
+_CUMULATED = _SUMS.replace("TUMBLE(", "CUMULATE(").replace(", INTERVAL", ", INTERVAL '5' SECOND, INTERVAL")
+_ROWS = "SELECT k, CAST(v AS BIGINT) FROM t"
+
+
+def explained(folder: Path, queries: list[str], settings: str = "SET 'sqlext.source' = 'arrow';") -> list[list[str]]:
+    """Return what EXPLAIN says of shared tables, of each INSERT of a statement set."""
+    session = sqlext.connect(catalog=str(folder / "catalog"))
+    (folder / "in").mkdir(exist_ok=True)
+    made = "\n".join(
+        f"""CREATE TABLE {name} (k BIGINT, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts) WITH (
+          'connector' = 'filesystem', 'path' = '{folder / "in"}', 'format' = 'csv');"""
+        for name in "tu"
+    )
+    sinks = [f"CREATE TABLE s{n} (k BIGINT, n BIGINT) WITH ('connector' = 'blackhole');" for n in range(len(queries))]
+    inserts = " ".join(f"INSERT INTO s{n} {query};" for n, query in enumerate(queries))
+    plans = session.explain(f"{settings} {made} {' '.join(sinks)} EXECUTE STATEMENT SET BEGIN {inserts} END;")
+    return [_list_of(plan, "Shared:") for plan in plans]
+
+
+def _list_of(plan: str, title: str) -> list[str]:
+    found = next((part for part in plan.split("\n\n") if part.startswith(title)), title)
+    return [line.strip() for line in found.splitlines()[1:]]
+
+
+def test_a_table_is_read_once_for_all(tmp_path: Path) -> None:
+    once = ["t: read and decoded once for s0, s1"]
+    assert explained(tmp_path, [_COUNTS, _SUMS]) == [once, once]
+
+
+def test_a_query_with_a_place_of_its_own_is_told_of(tmp_path: Path) -> None:
+    once = ["t: read and decoded once for s0, s2"]
+    alone = ["t: this query reads it by itself: Arrow does not combine its rows where it reads them"]
+    assert explained(tmp_path, [_COUNTS, _ROWS, _SUMS]) == [once, alone, once]
+
+
+def test_other_tables_are_not_told_of(tmp_path: Path) -> None:
+    assert explained(tmp_path, [_COUNTS, _SUMS.replace("TABLE t", "TABLE u")]) == [[], []]
+
+
+def test_two_tables_are_two_reads(tmp_path: Path) -> None:
+    both = f"{_CUMULATED} UNION ALL {_CUMULATED.replace('TABLE t', 'TABLE u')}"
+    found = explained(tmp_path, [both, _SUMS, _COUNTS.replace("TABLE t", "TABLE u")])
+    t, u = "t: read and decoded once for s0, s1", "u: read and decoded once for s0, s2"
+    assert found == [[t, u], [t], [u]]
+
+
+def test_one_query_that_reads_a_table_twice(tmp_path: Path) -> None:
+    assert explained(tmp_path, [f"{_CUMULATED} UNION ALL {_CUMULATED}"]) == [["t: read and decoded once for s0"]]
+
+
+def test_other_options_are_another_table(tmp_path: Path) -> None:
+    hinted = _SUMS.replace("TABLE t,", "TABLE t /*+ OPTIONS('csv.null-literal' = 'n/a') */,")
+    why = "t: this query reads it by itself: the set writes it, or others have other options"
+    assert explained(tmp_path, [_COUNTS, hinted]) == [[why], [why]]
+
+
+@pytest.mark.parametrize("settings", ["SET 'sqlext.bounded' = 'catch-up';"])
+def test_streams_go_at_their_own_pace(tmp_path: Path, settings: str) -> None:
+    why = "t: this query reads it by itself: it keeps state, and goes on from a place of its own"
+    assert explained(tmp_path, [_COUNTS, _SUMS], f"SET 'sqlext.source' = 'arrow'; {settings}") == [[why], [why]]
+
+
+def test_what_the_set_writes_is_not_shared(tmp_path: Path) -> None:
+    """An INSERT may add to what others read: each of these reads for itself."""
+    session = sqlext.connect(catalog=str(tmp_path / "catalog"))
+    tables = "\n".join(
+        f"""CREATE TABLE {name} (k BIGINT, v BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+          'connector' = 'filesystem', 'path' = '{tmp_path / name}', 'format' = 'json');"""
+        for name in ("t", "u")
+    )
+    moved = f"SELECT k, COUNT(*), window_start FROM TABLE({_TUMBLE}) GROUP BY k, window_start, window_end"
+    inserts = f"INSERT INTO u {moved}; INSERT INTO t {moved};"
+    plans = session.explain(f"SET 'sqlext.source' = 'arrow'; {tables} EXECUTE STATEMENT SET BEGIN {inserts} END;")
+    assert all("this query reads it by itself: the set writes it" in plan for plan in plans)
