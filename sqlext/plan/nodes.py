@@ -206,7 +206,7 @@ class AssignWindows(UnaryNode):
     @property
     def row_by_row(self) -> bool:
         """Of windows of which each row has one."""
-        return self.spec.kind in (WindowKind.TUMBLE, WindowKind.SESSION)
+        return self.spec.kind in (WindowKind.TUMBLE, WindowKind.SESSION, WindowKind.SLIDE)
 
     def window_part(self) -> tuple[str, str, object]:
         """Return name, text and normal form of the windows, as ``Stateful.parts`` does."""

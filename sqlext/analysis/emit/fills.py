@@ -70,6 +70,9 @@ def _check_windows(clause: e.Fill, grouped: Grouped, policy: Policy) -> None:
     if spec.kind is WindowKind.SESSION:
         message = "a session begins with its first row, so none is without rows"
         raise SqlExtError("EMIT-119", message, span=clause.span, hint="TUMBLE, HOP or CUMULATE")
+    if spec.kind is WindowKind.SLIDE:
+        message = "a window of SLIDE ends with a row, so none is without rows"
+        raise SqlExtError("EMIT-119", message, span=clause.span, hint="TUMBLE, HOP or CUMULATE")
     if spec.months is not None:
         message = "FILL takes windows of one length; those of a calendar are not"
         raise SqlExtError(

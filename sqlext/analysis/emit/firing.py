@@ -96,7 +96,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
             policy = settings_policy(env, window, grouped) or policy
     if env.functions.names("aggregate"):
         check_mergeable(grouped.aggregates(), window)
-    why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
+    why = [*of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     why += _of_input(grouped)
     # Spark drops late rows and shows only how many (numRowsDroppedByWatermark).
     if late is not None and clause is None:
@@ -178,8 +178,8 @@ def _ttl(grouped: Grouped, env: Environment) -> int | None:
     return ttl_of(grouped.scope.relations, grouped.select.hints, env)
 
 
-def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
-    """Yield why a policy is none that Spark's own operators have."""
+def of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
+    """Yield why a policy gives other results than one at the end of each window, which Spark's own operators give."""
     plain = Policy(policy.window, default_trigger(policy.window), processing_time=policy.processing_time)
     # ON WINDOW CLOSE asks for what Spark's append mode does anyway, so it is no reason against it.
     at_the_end = isinstance(policy.trigger, WindowClose) and policy.trigger == WindowClose()

@@ -15,6 +15,9 @@ from sqlext.plan.firing import Silent
 from sqlext.plan.nodes import Scan, WindowKind, WindowSpec
 from sqlext.quoting import duration
 
+#: Windows that begin or end with their rows.
+_OF_ROWS = (WindowKind.SESSION, WindowKind.SLIDE)
+
 
 def silent_parts(grouped: Grouped) -> tuple[Silent, ...]:
     """Return the parts of a grouping's EMIT clause that never fire.
@@ -60,7 +63,7 @@ def _early(early: e.Trigger | None, spec: WindowSpec | None, wait: int | None) -
         if isinstance(trigger, e.EveryEventTime) and spec is not None and not _falls_inside(trigger.ms, spec):
             text = trigger_text(trigger)
             yield Silent(trigger.span, f"{text} does not fire early: no multiple of it lies inside of a window")
-        elif spec is None or spec.kind is WindowKind.SESSION or wait is None:
+        elif spec is None or spec.kind in _OF_ROWS or wait is None:
             continue
         elif _delay(trigger) > spec.size + wait:
             open_for = duration(spec.size + wait)
@@ -78,7 +81,7 @@ def _delay(trigger: Node) -> int:
 def _falls_inside(period: int, spec: WindowSpec) -> bool:
     """Whether a multiple of ``period`` ms lies between the start and the end of some window."""
     # Starts of calendar windows are no grid, so some of them lie right for most periods.
-    if spec.kind is WindowKind.SESSION or spec.months is not None:
+    if spec.kind in _OF_ROWS or spec.months is not None:
         return True
     # Windows start at offset + k * step. Multiples of the period lie behind such starts by all numbers that are
     # -offset modulo gcd(period, step); the smallest of them above zero must be shorter than the window.

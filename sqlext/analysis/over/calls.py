@@ -90,15 +90,23 @@ def over_calls(expressions: Sequence[Expr], select: Select, scope: Scope) -> tup
     return tuple(found.values())
 
 
-def prepared(node: nodes.PlanNode, scope: Scope, select: Select, *, filtered: bool = True) -> Prepared:
+def prepared(
+    node: nodes.PlanNode,
+    scope: Scope,
+    select: Select,
+    *,
+    filtered: bool = True,
+    kept: frozenset[tuple[str, str]] = frozenset(),
+) -> Prepared:
     """Return the rows of a FROM, as one relation of the columns that the SELECT looks at.
 
     Args:
         filtered: whether they are those for which WHERE holds; the rest of the SELECT alone looks at them then.
+        kept: alias and name of columns that are looked at besides.
     """
     builder = OutputBuilder(scope)
     relations = []
-    used = _used_columns(replace(select, where=None) if filtered else select, scope)
+    used = _used_columns(replace(select, where=None) if filtered else select, scope) | kept
     for relation in scope.relations:
         first = len(builder.columns)
         for column in relation.columns:

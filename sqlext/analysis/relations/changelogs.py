@@ -26,11 +26,11 @@ def windowed_changes(node: PlanNode, spec: WindowSpec, span: Span) -> PlanNode:
     """Return a relation whose rows get windows; where rows may change, they say what they do to the result.
 
     Raises:
-        SqlExtError: WINDOW-012 for windows that a change can move: sessions, and those of processing time.
+        SqlExtError: WINDOW-012 for windows that a change can move: SESSION, SLIDE, and those of processing time.
     """
     node = readable(node)
-    if node.changelog and (spec.processing or spec.kind is WindowKind.SESSION):
-        raise changes_below(span, "a window of processing time" if spec.processing else "SESSION")
+    if node.changelog and (spec.processing or spec.kind in (WindowKind.SESSION, WindowKind.SLIDE)):
+        raise changes_below(span, "a window of processing time" if spec.processing else spec.kind.value)
     return node
 
 

@@ -26,6 +26,7 @@ from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.selects.groups import bind_groups
 from sqlext.analysis.selects.items import Item, checked_items
 from sqlext.analysis.selects.over import with_over
+from sqlext.analysis.selects.slides import with_slides
 from sqlext.analysis.selects.watermark_column import CURRENT_WATERMARK, with_current_watermark
 from sqlext.analysis.windows.group_windows import with_group_window
 from sqlext.analysis.windows.sessions import session_rows
@@ -36,6 +37,7 @@ from sqlext.plan import nodes
 from sqlext.plan.base import contains
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import own_parts
+from sqlext.plan.windows.slides import SlideRows
 
 
 class Step(NamedTuple):
@@ -141,6 +143,9 @@ def _result(block: Block, binding: Binding) -> nodes.PlanNode:
     """Return the groups or the rows of a SELECT from which nothing more is taken out."""
     items = checked_items(block, binding)
     grouping = find_grouping(block.select, [i.expr for i in items], block.scope)
+    if contains(block.node, SlideRows):
+        block = with_slides(block, items, grouping, binding)
+        items, grouping = checked_items(block, binding), None
     # A grouping of static rows has one result and ignores EMIT; what a pane says of itself has no value there.
     if grouping is None or not block.node.streaming:
         _check_no_panes(block.select if grouping is None else replace(block.select, emit=None), items)

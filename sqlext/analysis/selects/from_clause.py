@@ -41,6 +41,7 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.scope import Scope, ScopeRelation
+from sqlext.plan.windows.slides import SlideRows
 from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext_catalog.model import INFORMATION_SCHEMA, View
@@ -172,6 +173,9 @@ class RelationBinder:
         if spec.gap is not None:
             node = with_gap(node, call.arguments["GAP"], inner.scope())
         assigned = assign_windows(node, found.column, replace(spec, session_keys=session_keys))
+        if spec.kind is nodes.WindowKind.SLIDE:
+            bounds = assigned.columns[len(node.columns) :]
+            return SlideRows(assigned.columns, node, spec, found.column, bounds, relation.span)
         return replace(assigned, written=relation.span)
 
     def _match(self, relation: MatchRecognize) -> nodes.PlanNode:

@@ -1,4 +1,4 @@
-"""Bind window table functions: TUMBLE, HOP, CUMULATE and SESSION, their arguments and the columns they add.
+"""Bind window table functions: TUMBLE, HOP, CUMULATE, SESSION and SLIDE, their arguments and the columns they add.
 
 The rules of arguments are those of Flink's page on window TVFs, and what Flink 2.3 refused.
 """
@@ -26,6 +26,7 @@ _PARAMETERS = {
     "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"),
     "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"),
     "SESSION": ("DATA", "TIMECOL", "GAP", "MAX_SIZE"),
+    "SLIDE": ("DATA", "TIMECOL", "SIZE"),
 }
 WINDOW_FUNCTIONS = frozenset(_PARAMETERS)
 
@@ -73,6 +74,10 @@ class WindowCall:
         if not isinstance(value, TableArgument):
             raise _usage(self.function, self.span)
         # Flink's docs, Windowing TVFs: SESSION alone has [PARTITION BY ...].
+        if value.partition_by and self.function == "SLIDE":
+            message = "SLIDE takes no PARTITION BY: its windows are those of each key of GROUP BY"
+            hint = "put the column into GROUP BY"
+            raise SqlExtError("WINDOW-004", message, span=value.partition_by[0].span, hint=hint)
         if value.partition_by and self.function != "SESSION":
             raise SqlExtError(
                 "WINDOW-004",
@@ -117,6 +122,8 @@ class WindowCall:
             if is_row_gap(self.arguments.get("GAP")):
                 return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP, limit=limit)
             return WindowSpec(WindowKind.SESSION, self._positive("GAP"), 0, wall_clock=wall_clock, limit=limit)
+        if self.function == "SLIDE":
+            return WindowSpec(WindowKind.SLIDE, self._positive("SIZE"), 0, wall_clock=wall_clock)
         step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
         for name in ("SIZE", step_name):
             if name is not None and name not in self.arguments:
@@ -187,15 +194,18 @@ def assign_windows(
 
 
 def is_custom(spec: WindowSpec) -> bool:
-    """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or cut by a wall clock or calendar."""
-    return spec.kind is WindowKind.CUMULATE or spec.has_gaps or spec.aligned
+    """Whether Spark's ``window()`` cannot make these windows.
+
+    They are those of CUMULATE and SLIDE, with gaps, or cut by a wall clock or calendar.
+    """
+    return spec.kind in (WindowKind.CUMULATE, WindowKind.SLIDE) or spec.has_gaps or spec.aligned
 
 
 def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
     """Return the start, end and time column of a window held in ``physical``."""
     # A custom struct carries the wall clock. Of Spark's window it is computed from the instant, in the session's zone.
     local = spec.wall_clock is not None
-    if local and is_custom(spec) and not spec.processing:
+    if local and is_custom(spec) and not spec.processing and spec.kind is not WindowKind.SLIDE:
         start, end = Part.WALL_START, Part.WALL_END
     elif local:
         start, end = Part.LOCAL_START, Part.LOCAL_END
@@ -228,6 +238,10 @@ def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> Wi
     """Return windows over a time attribute: of event time, or of processing time if it is that."""
     if column.time is not Time.PROCTIME:
         return spec
+    if spec.kind is WindowKind.SLIDE:
+        hint = "OVER (ORDER BY the column RANGE BETWEEN ... PRECEDING AND CURRENT ROW), or a column with a WATERMARK"
+        message = f"{what} goes by event time: rows that come one by one have no window in common"
+        raise SqlExtError("WINDOW-013", message, span=span, hint=hint)
     if spec.limit is not None:
         raise SqlExtError(
             "WINDOW-013",

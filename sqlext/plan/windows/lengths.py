@@ -16,6 +16,7 @@ class WindowKind(Enum):
     HOP = "HOP"
     CUMULATE = "CUMULATE"
     SESSION = "SESSION"
+    SLIDE = "SLIDE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class WindowSpec:
 
     Attributes:
         size: milliseconds; the gap of SESSION; of calendar windows that of the longest.
-        slide: milliseconds; the step of CUMULATE; equals size for TUMBLE; 0 for SESSION.
+        slide: milliseconds; the step of CUMULATE; equals size for TUMBLE; 0 for SESSION and SLIDE.
         offset: milliseconds since 1970 that windows are aligned to.
         wall_clock: the zone whose wall clock aligns the windows (a TIMESTAMP_LTZ rowtime), None for UTC.
         session_keys: physical columns that partition SESSION.
@@ -82,11 +83,13 @@ class WindowSpec:
     def aligned(self) -> bool:
         """Whether a zone's wall clock cuts them, or a calendar: they are not all of one length.
 
-        A session begins with its first row, and windows of processing time have the zone's shift in their offset.
+        A session begins with its first row, a window of SLIDE ends with its last one. Windows of processing time have
+        the zone's shift in their offset.
         """
         if self.months is not None:
             return True
-        return self.wall_clock is not None and self.kind is not WindowKind.SESSION and not self.processing
+        of_rows = self.kind in (WindowKind.SESSION, WindowKind.SLIDE)
+        return self.wall_clock is not None and not of_rows and not self.processing
 
     @property
     def lengths(self) -> tuple[str, str]:

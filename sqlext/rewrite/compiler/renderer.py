@@ -29,19 +29,20 @@ from sqlext.plan.timing import InputEnd
 from sqlext.plan.unnest import Unnested
 from sqlext.plan.watermark_column import WatermarkColumn
 from sqlext.plan.windows.session_rows import SessionRows
+from sqlext.plan.windows.slides import Slide
 from sqlext.quoting import identifier, named
 from sqlext.rewrite.arrow.choose_source import pays
 from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, restored_instant, value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.rewrite.expressions.renderer import render
-from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, window_expression
+from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, sliding_windows_sql, window_expression
 from sqlext.rewrite.operators.current_rows import current_rows_sql
 from sqlext.rewrite.operators.distinct import distinct_sql
 from sqlext.rewrite.operators.grouping import GroupingSql, combined_sql
 from sqlext.rewrite.operators.joins import stream_join_sql
 from sqlext.rewrite.operators.matching import match_sql
-from sqlext.rewrite.operators.over import over_sql, windowed_over_sql
+from sqlext.rewrite.operators.over import over_sql, slide_sql, windowed_over_sql
 from sqlext.rewrite.operators.ranking import rank_sql
 from sqlext.rewrite.operators.running import running_sql
 from sqlext.rewrite.operators.session_rows import session_rows
@@ -70,6 +71,7 @@ _OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {
     Distinct: distinct_sql,
     Match: match_sql,
     Over: over_sql,
+    Slide: slide_sql,
     WindowedOver: windowed_over_sql,
     Rank: rank_sql,
     RunningOver: running_sql,
@@ -166,6 +168,8 @@ class PlanRenderer:
     @sql.register
     def _(self, node: nodes.AssignWindows) -> str:
         source = self.relation(node.input)
+        if node.spec.kind is nodes.WindowKind.SLIDE:
+            return sliding_windows_sql(node, source)
         if node.custom:
             return custom_windows_sql(node, source, self.zone)
         inner = [identifier(c) for c in node.input.physical_columns()]

@@ -72,6 +72,16 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
     return f"SELECT {', '.join(columns)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({rows}){gap}"
 
 
+def sliding_windows_sql(node: AssignWindows, source: str) -> str:
+    """Return the query that gives each row the window that ends at its time."""
+    columns = ", ".join(identifier(c) for c in node.input.physical_columns())
+    time = f"unix_millis({instant(node.time)})"
+    start, end = f"timestamp_millis({time} - {node.spec.size - 1}L)", f"timestamp_millis({time} + 1L)"
+    return (
+        f"SELECT {columns}, named_struct('start', {start}, 'end', {end}) AS {identifier(node.physical)} FROM {source}"
+    )
+
+
 def _rows(spec: WindowSpec, columns: Sequence[str], source: str) -> tuple[str, str]:
     """Return the query that gives each row its windows' ``__start``, and what their end is."""
     rows = f"SELECT {', '.join(columns)}, __ms, {_exploded(spec)} FROM ({source})"

@@ -21,6 +21,7 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import may_lack_times
 from sqlext.plan.scope import Shape, own_parts, shape
+from sqlext.plan.windows.lengths import WindowKind
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.arrow.choose_source import chosen_input
 from sqlext.rewrite.expressions.accumulators import Accumulators
@@ -374,7 +375,8 @@ class GroupingSql:
         return identifier(self.node.by.window)
 
     def _walls(self) -> tuple[str, ...]:
-        return ("wall_start", "wall_end") if self._is_custom() and self.firing.given else ()
+        of_grid = self.assign is not None and self.assign.spec.kind is not WindowKind.SLIDE
+        return ("wall_start", "wall_end") if self._is_custom() and of_grid and self.firing.given else ()
 
     def _is_custom(self) -> bool:
         return self.assign is not None and self.assign.custom

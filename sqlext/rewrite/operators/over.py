@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import Expr, Literal, Node
 from sqlext.plan.over import Framed, Over, WindowedOver
+from sqlext.plan.windows.slides import Slide
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.accumulators import Accumulators, Parameters
 from sqlext.rewrite.expressions.columns import instant
@@ -48,6 +49,30 @@ def over_sql(node: Over, renderer: Rendering) -> str:
     operated = step.over(renderer, OperatorInput(below, rows.texts))
     alias = node.scope.relations[0].alias
     return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
+
+
+def slide_sql(node: Slide, renderer: Rendering) -> str:
+    """Return the query of the windows of SLIDE: keys, time, results."""
+    (below,) = node.sources
+    accumulators = Accumulators()
+    expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
+    results = [f"{_result(f, node, expressions, accumulators)} AS {identifier(f.physical)}" for f in node.functions]
+    rows = InputColumns()
+    rows.texts += [expressions.text(e) for e in node.by]
+    time = rows.place(f"unix_millis({instant(node.time)})")
+    keys = [identifier(c.physical) for c in node.columns[: len(node.by)]]
+    at = node.columns[len(node.by)]
+    specification = (
+        ("keys", len(node.by)),
+        ("time", time),
+        ("values", (*range(len(node.by)), time)),
+        ("calls", _calls(accumulators, rows)),
+        ("once", True),
+    )
+    names = (*(c.physical for c in node.columns[: len(node.by)]), "__ms", *accumulators.result_names())
+    operated = SpecifiedStep(node, specification, names).over(renderer, OperatorInput(below, rows.texts))
+    shown = [*keys, f"timestamp_millis(__ms) AS {identifier(at.physical)}", *results]
+    return f"SELECT {', '.join(shown)} FROM {operated}"
 
 
 def windowed_over_sql(node: WindowedOver, renderer: Rendering) -> str:
@@ -97,7 +122,7 @@ def _calls(accumulators: Accumulators, rows: InputColumns) -> tuple[object, ...]
 
 
 def _result(
-    function: Framed, node: Over | WindowedOver, expressions: ExpressionRenderer, accumulators: Accumulators
+    function: Framed, node: Over | WindowedOver | Slide, expressions: ExpressionRenderer, accumulators: Accumulators
 ) -> str:
     call, into = function.call, replace(accumulators, frame=function.frame)
     if call.function in _NUMBERS:

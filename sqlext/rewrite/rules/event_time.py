@@ -35,7 +35,7 @@ def _place(node: PlanNode, ends: tuple[AlignedEnds | SessionEnd, ...], *, needed
     needed = needed or node.event_time
     if isinstance(node, Aggregate):  # windows above it come later than those below
         ends = ()
-    elif isinstance(node, AssignWindows) and not node.spec.processing:
+    elif isinstance(node, AssignWindows) and not node.spec.processing and node.spec.kind is not WindowKind.SLIDE:
         ends = (*ends, _ends(node.spec))
     inputs = tuple(_place(i, ends, needed=needed) for i in node.inputs)
     if isinstance(node, Aggregate) and node.filled is not None:  # its keys have no time

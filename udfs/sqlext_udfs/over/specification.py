@@ -66,6 +66,8 @@ class OverSpecification:
         calls: the functions.
         ttl: ms of processing time after which a key without new rows is forgotten, unless a row of it still waits.
             Its next row begins it anew. None: never.
+        once: whether rows of one key and one time come out as one, the last of them. All functions then go by RANGE,
+            so that these rows have the same results.
     """
 
     keys: int
@@ -73,3 +75,4 @@ class OverSpecification:
     values: tuple[int, ...]
     calls: tuple[OverCall, ...]
     ttl: int | None = None
+    once: bool = False

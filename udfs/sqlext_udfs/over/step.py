@@ -100,7 +100,7 @@ class OverStep:
         came[arrived] = True
         # Where a row stands among those that come out, in the order of arrival.
         places = np.cumsum(came) - 1
-        out = self._out(rows.filter(pa.array(came)), times[came], outputs, places[arrived])
+        out = self._out(rows.filter(pa.array(came)), times[came], outputs, places[arrived], bounds.timeline)
         return Released(after, out, came)
 
     def _due(self, key: Ints, time: Ints, new: Bools, horizon: int | None) -> Bools:
@@ -194,14 +194,17 @@ class OverStep:
         made = table_of([*keys, *kept])
         return pa.concat_tables([before.filter(pa.array(stays)), made]) if before.num_columns else made
 
-    def _out(self, rows: pa.Table, times: Ints, outputs: list[pa.Array], arrived: Ints) -> pa.Table:
+    def _out(self, rows: pa.Table, times: Ints, outputs: list[pa.Array], arrived: Ints, due: Timeline) -> pa.Table:
         order = stable_order(times)
         found = np.empty(len(arrived), np.int64)
         # Results are by key and time; rows go out by time and arrival.
         found[arrived] = np.arange(len(arrived))
+        if self._specification.once:
+            # Rows of one key and time come out in one step: the watermark passes them together.
+            order = order[due.lasts[found[order]]]
         values = [taken(whole(rows.column(i)), order) for i in self._specification.values]
         results = [taken(column, found[order]) for column in outputs]
-        return table_of([*values, *results, pa.array(np.full(rows.num_rows, INSERT, np.int8))])
+        return table_of([*values, *results, pa.array(np.full(len(order), INSERT, np.int8))])
 
 
 def _widest(reaches: Sequence[FrameReach]) -> FrameReach:

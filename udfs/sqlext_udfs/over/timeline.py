@@ -63,6 +63,11 @@ class Timeline:
         return first[mine], np.append(first[1:], len(self.key))[mine]
 
     @cached_property
+    def lasts(self) -> Bools:
+        """Whether each row that comes out is the last of its key and time."""
+        return self.peers[1] == self.rows + 1
+
+    @cached_property
     def stops(self) -> Ints:
         """Where the key of each row that comes out ends: the place behind its last row."""
         first, runs = _runs(_changes(self.key))
