@@ -131,6 +131,10 @@ def _reaching(column: pa.ChunkedArray, test: Reaching, zone: str) -> pa.ChunkedA
     clock = column if column.type.tz is None else pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
     times = clock.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()).fill_null(0).to_numpy()
     start, end = window_of(test.above, zone)
+    if spec.kind is WindowKind.SLIDE:  # a window may end at each time from the row's on, less than the size behind it
+        first = times if start is None else np.full(len(times), _ms(start))
+        behind = np.full(len(times), True) if end is None else times < _ms(end)
+        return pc.and_(column.is_valid(), pa.chunked_array([pa.array((times > first - spec.size) & behind)]))
     # Windows end at a grid; the last window of a time is as long as they are.
     cumulates = spec.kind is WindowKind.CUMULATE
     last = (times - spec.offset) // spec.size * spec.size + spec.offset + spec.size if cumulates else times + spec.size

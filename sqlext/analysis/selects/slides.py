@@ -14,6 +14,7 @@ from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import check_clause
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
 from sqlext.analysis.emit.settings import settings_policy
+from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped, check_star
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.over.calls import aliased, prepared
@@ -52,11 +53,12 @@ def with_slides(block: Block, items: Sequence[Item], grouping: Grouping | None, 
             WINDOW-015 where windows are looked at before they are there, EMIT-125 for results before or behind the one
             at the end of a window, NAME-010 for items that are neither grouped nor aggregated.
     """
-    slides = _slides(block.node)
-    window = slides.bounds[0].physical
+    first = next(n for n in walk(block.node) if isinstance(n, SlideRows))
+    window = first.bounds[0].physical
     if grouping is None or grouping.window != window:
         message = "the windows of SLIDE are those of each key, and this SELECT does not group by them"
-        raise SqlExtError("WINDOW-014", message, span=slides.written, hint=_HINT)
+        raise SqlExtError("WINDOW-014", message, span=first.written, hint=_HINT)
+    slides = _slides(block.node, first)
     _check(block, items, grouping, window)
     calls = _aggregates(block, items, grouping)
     grouped = Grouped(block.select, block.node, block.scope, grouping, [i.expr for i in items if i.expr], None)
@@ -76,9 +78,8 @@ def with_slides(block: Block, items: Sequence[Item], grouping: Grouping | None, 
     return Block(select, Aliased(rows.columns, rows, _ALIAS), replace(scope, relations=(relation,)))
 
 
-def _slides(node: PlanNode) -> SlideRows:
-    """Return the SLIDE of a FROM."""
-    first = next(n for n in walk(node) if isinstance(n, SlideRows))
+def _slides(node: PlanNode, first: SlideRows) -> SlideRows:
+    """Return the SLIDE of a FROM that has no other."""
     while not isinstance(node, SlideRows):
         if isinstance(node, Aliased):
             node = node.input
@@ -142,22 +143,31 @@ def _aggregates(block: Block, items: Sequence[Item], grouping: Grouping) -> list
 
 def _check_emit(grouped: Grouped, slides: SlideRows, binding: Binding) -> None:
     """Refuse results before or behind the one that comes when the watermark has passed the time of a window."""
-    clause = grouped.select.emit
-    if clause is not None:
-        window = windows_of(slides.spec)
-        policy = clause_policy(clause, grouped.node, window, lambda _: 0, grouped.scope, processing_time=False)
-        check_clause(clause, policy, slides.time.name)
-        more = next(iter(of_policy(policy, clause)), None)
-        if more is not None:
-            raise _more(more, clause.span)
-    elif binding.env.settings.has_any(EMIT_SETTINGS):
-        settings_policy(binding.env, windows_of(slides.spec), grouped)
-
-
-def _more(what: str, span: Span) -> SqlExtError:
-    message = f"{what} is not there for SLIDE: a row that comes early or late changes all windows behind it"
-    hint = "leave it out: each window comes once, when the watermark has passed its time; HOP takes any EMIT"
-    return SqlExtError("EMIT-125", message, span=span, hint=hint)
+    clause, window = grouped.select.emit, windows_of(slides.spec)
+    pane = next((c for c in grouped.calls() if c.function in PANE_COLUMNS), None)
+    if pane is not None:
+        message = f"{pane.function}() is of a pane, and each window of SLIDE comes once"
+        raise SqlExtError("EMIT-111", message, span=pane.span, hint="leave it out, or take HOP")
+    if clause is None:
+        if binding.env.settings.has_any(EMIT_SETTINGS):
+            settings_policy(binding.env, window, grouped)
+        return
+    if clause.fill is not None:
+        message = "a window of SLIDE ends with a row, so none is without rows"
+        raise SqlExtError("EMIT-119", message, span=clause.fill.span, hint="TUMBLE, HOP or CUMULATE")
+    if clause.late_table is not None:
+        message = "SLIDE drops late rows and counts them: it keeps none"
+        hint = "leave it out; TUMBLE keeps its late rows, and HOP takes a lateness"
+        raise SqlExtError("EMIT-125", message, span=clause.place("late_table"), hint=hint)
+    policy = clause_policy(clause, grouped.node, window, lambda _: 0, grouped.scope, processing_time=False)
+    check_clause(clause, policy, slides.time.name)
+    if policy.lateness:
+        message = "SLIDE takes no lateness: a late row would change each later window that reaches back to it"
+        hint = "a longer delay in WATERMARK FOR: ANALYZE WATERMARK says which; or HOP"
+        raise SqlExtError("EMIT-125", message, span=clause.place("lateness"), hint=hint)
+    if any(True for _ in of_policy(policy, clause)):
+        message = "each window of SLIDE comes once, when the watermark has passed its time, and this asks for more"
+        raise SqlExtError("EMIT-125", message, span=clause.span, hint="leave EMIT out; HOP takes any EMIT")
 
 
 def _slid(block: Block, grouping: Grouping, slides: SlideRows, calls: Sequence[Call]) -> Slide:

@@ -5,6 +5,7 @@ These are Flink's deprecated group windows. HOP takes any lengths here, SESSION 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.names.substitution import substitute
@@ -14,7 +15,7 @@ from sqlext.analysis.relations.changelogs import windowed_changes
 from sqlext.analysis.relations.extended import extended
 from sqlext.analysis.types.literals import interval_millis, interval_months
 from sqlext.analysis.windows.sessions import GAP, is_row_gap, with_gap
-from sqlext.analysis.windows.table_functions import assign_windows, over_time, wall_clock_of
+from sqlext.analysis.windows.table_functions import assign_windows, over_time, usage, wall_clock_of
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import GroupBy, GroupingSets, Select
 from sqlext.errors import SqlExtError
@@ -31,6 +32,7 @@ _JOINED = "__joined"
 #: The clock, where a window names it by PROCTIME() itself.
 _CLOCK = "__proctime"
 _FUNCTIONS = {"TUMBLE": 2, "HOP": 3, "SESSION": 2}
+_IN_FROM = ("CUMULATE", "SLIDE")
 _PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
 
 
@@ -132,6 +134,7 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
         SqlExtError: TIME-001 if it is not over a time attribute, WINDOW-008 for two of them.
     """
     items = select.group_by.items if select.group_by else ()
+    _refuse_table_functions(items, scope)
     calls = [i for i in items if isinstance(i, Call) and i.function in _FUNCTIONS]
     if not calls:
         return None
@@ -165,6 +168,18 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
         raise no_time_attribute(found.column, first.span, what)
     spec = _spec(call, wall_clock_of(found.column, scope.zone))
     return GroupWindow(call, found.column, over_time(spec, found.column, first.span, what), restored)
+
+
+def _refuse_table_functions(items: Sequence[Node], scope: Scope) -> None:
+    """Refuse what is a window in FROM alone; another function may have the name too, but takes no time attribute."""
+    for item in items:
+        if not isinstance(item, Call) or item.function not in _IN_FROM or not item.args:
+            continue
+        found = scope.bare(item.args[0]) if isinstance(item.args[0], Expr) else None
+        if found is not None and found.column.time is not None:
+            message = f"{item.function} is a window of FROM, and none of GROUP BY"
+            hint = f"FROM TABLE({usage(item.function)}) ... GROUP BY window_start, window_end"
+            raise SqlExtError("WINDOW-001", message, span=item.span, hint=hint)
 
 
 def _spec(call: Call, wall_clock: str | None) -> WindowSpec:

@@ -42,6 +42,7 @@ from sqlext.plan.over import Framed, Over, RunningOver, WindowedOver
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.windows.slides import Slide
 
 Facts = Mapping[tuple[str, str | None], Any]
 """What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window.
@@ -111,6 +112,8 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
         yield from origins(plan.input, _below_windows(plan, facts))
     elif isinstance(plan, (Over, RunningOver, WindowedOver, Match)) or _is_numbered(plan, facts):
         yield from _below_partition(plan, facts)
+    elif isinstance(plan, Slide):
+        yield from _below_slide(plan, facts)
     elif isinstance(plan, _CHOOSING):
         yield from origins(plan.inputs[0], facts)
     else:
@@ -238,9 +241,29 @@ def _below_windows(node: AssignWindows, facts: Facts) -> Facts:
     others = {key: v for key, v in facts.items() if key[0] != node.physical}
     if not bounds:
         return others
-    if _RANGE in bounds:
+    above = bounds.get(_RANGE)
+    if above is None:
+        return {**others, (node.time.physical, _RANGE): Within(0, node.spec, bounds)}
+    if node.spec.kind is not WindowKind.SLIDE or not isinstance(above, Within):
         raise UntracedError("windows of windows of windows")
-    return {**others, (node.time.physical, _RANGE): Within(0, node.spec, bounds)}
+    return {**others, (node.time.physical, _RANGE): Reaching(0, node.spec, above)}
+
+
+def _below_slide(node: Slide, facts: Facts) -> Iterator[Origin]:
+    """Yield the rows of a window that ends at a time of its key: those of the key in its range."""
+    pairs = zip(node.by, node.columns, strict=False)
+    known = ((expr, facts.get((column.physical, None))) for expr, column in pairs)
+    keys = [(expr, value) for expr, value in known if value is not None]
+    within = facts.get((node.columns[len(node.by)].physical, _RANGE))
+    window: Facts = {} if within is None else {(node.time.physical, _RANGE): within}
+    # Which windows of SLIDE there are only their rows say: one that another window may reach is named, too.
+    exact = isinstance(within, Within) and len(keys) == len(node.by)
+    (rows,) = node.sources
+    if _is_chain(rows):
+        found: Iterable[Origin] = (_origin(rows, keys, (), node.scope, window),)
+    else:
+        found = origins(rows, {**_facts_of_keys(keys, node.scope), **window})
+    yield from (replace(origin, exact=origin.exact and exact) for origin in found)
 
 
 def _is_numbered(node: PlanNode, facts: Facts) -> TypeGuard[Rank]:
@@ -352,6 +375,8 @@ def _origin(
     if assigned is not None and above is not None:
         if assigned.spec.kind is WindowKind.SESSION or assigned.spec.months is not None:
             raise UntracedError("windows over sessions, or over windows of a calendar")
+        if not isinstance(above, Within):
+            raise UntracedError("windows of windows of windows")
         tests.append(Reaching(len(outputs), assigned.spec, above))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     if assigned is not None and bounds:

@@ -92,7 +92,7 @@ def range_of(spec: WindowSpec, bounds: Mapping[str, Any]) -> tuple[Any, Any]:
     start, end, time = bounds.get("start"), bounds.get("end"), bounds.get("time")
     if end is None and time is not None:
         end = time + timedelta(milliseconds=1)
-    if spec.kind in (WindowKind.TUMBLE, WindowKind.HOP):
+    if spec.kind in (WindowKind.TUMBLE, WindowKind.HOP, WindowKind.SLIDE):
         if start is None and end is not None:
             start = spec.moved(end, -1)
         elif end is None and start is not None:

@@ -229,6 +229,37 @@ def test_sessions_with_a_maximum(session: Session) -> None:
         assert (len(rows), sum(row["n"] for row in rows)) == (result["n"], result["total"])
 
 
+@pytest.mark.parametrize(("source", "key"), [("orders", "k"), ("some_orders", "big_k")])
+def test_the_rows_of_windows_that_slide(session: Session, source: str, key: str) -> None:
+    session.run(f"""INSERT INTO counts SELECT {key}, window_start, window_end, COUNT(*), SUM(n)
+        FROM TABLE(SLIDE(TABLE {source}, DESCRIPTOR(ts), INTERVAL '40' SECOND))
+        GROUP BY {key}, window_start, window_end HAVING COUNT(*) > 1""")
+    seen = list(explained(session, "EXPLAIN ROW FROM counts"))
+    assert len(seen) == 10
+    for result, rows in seen:
+        assert (len(rows), sum(row["n"] for row in rows)) == (result["n"], result["total"])
+        end = datetime.fromisoformat(result["e"])
+        assert all(0 < (end - _at(row)).total_seconds() <= 40 for row in rows)
+
+
+def test_windows_over_those_that_slide(session: Session) -> None:
+    session.run("""CREATE VIEW slid AS SELECT k, window_time AS wt, SUM(n) AS n
+        FROM TABLE(SLIDE(TABLE orders, DESCRIPTOR(ts), INTERVAL '40' SECOND))
+        GROUP BY k, window_start, window_end, window_time""")
+    session.run("""INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), SUM(n)
+        FROM TABLE(TUMBLE(TABLE slid, DESCRIPTOR(wt), INTERVAL '1' MINUTE)) GROUP BY k, window_start, window_end""")
+    seen = list(explained(session, "EXPLAIN ROW FROM counts"))
+    assert len(seen) == 10
+    for result, rows in seen:
+        start = datetime.fromisoformat(result["w"])
+        assert {row["k"] for row in rows} == {result["k"]}
+        near = [(row["n"], (_at(row) - start).total_seconds()) for row in rows]
+        assert all(-40 < seconds < 60 for _, seconds in near)
+        ends = {seconds for _, seconds in near if seconds >= 0}
+        sums = [sum(n for n, seconds in near if end - 40 < seconds <= end) for end in ends]
+        assert (len(ends), sum(sums)) == (result["n"], result["total"])
+
+
 @pytest.mark.parametrize(
     ("frame", "before", "after"),
     [

@@ -65,7 +65,8 @@ class Timeline:
     @cached_property
     def lasts(self) -> Bools:
         """Whether each row that comes out is the last of its key and time."""
-        return self.peers[1] == self.rows + 1
+        lasts: Bools = self.peers[1] == self.rows + 1
+        return lasts
 
     @cached_property
     def stops(self) -> Ints:
