@@ -73,6 +73,12 @@ OPERATORS = {
         f"""SELECT key, `value`, SUM(`value`) OVER w, COUNT(*) OVER w FROM {_SOURCE}
         WINDOW w AS (PARTITION BY key ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)""",
     ),
+    "slide": Operator(
+        "w TIMESTAMP(3), key STRING, n BIGINT, s BIGINT, kinds BIGINT",
+        f"""SELECT window_end, key, COUNT(*), SUM(`value`), COUNT(DISTINCT `value`)
+        FROM TABLE(SLIDE({_SOURCE}, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+        GROUP BY window_start, window_end, key HAVING COUNT(*) > 0""",
+    ),
     "over_that_waits": Operator(
         "key STRING, v BIGINT, s BIGINT, n BIGINT, l BIGINT, b BIGINT",
         f"""SELECT key, `value`, SUM(`value`) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING),

@@ -34,7 +34,7 @@ from sqlext.source import Span
 from sqlext.types import timestamp
 from sqlext_udfs.over.specification import OverFrame
 
-_ALIAS, _KEY, _RESULT, _TIME = "__slide", "__k{}", "__a{}", "__slide_time"
+_ALIAS, _KEY, _RESULT, _TIME = "__slide", "__k{}", "__r{}", "__slide_time"
 #: Joins that give each row of their left side with the columns that it has.
 _KEEP_LEFT = ("INNER", "CROSS", "LEFT", "SEMI", "ANTI", "LEFT SEMI", "LEFT ANTI")
 _HINT = "GROUP BY window_start, window_end and the keys; OVER (... RANGE BETWEEN ... PRECEDING ...) for each row"
