@@ -158,17 +158,22 @@ def _late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: En
     """
     if clause is not None and clause.late_table is not None:
         return late_rows(clause.late_table, grouped, given, env)
-    below = list(walk(grouped.node))
     windows = grouped.assign is not None and not grouped.assign.spec.processing
-    if not windows or any(isinstance(n, Aggregate) for n in below):
+    if not windows or any(isinstance(n, Aggregate) for n in walk(grouped.node)):
         return None
-    options = (n.table.option(_LATE_TABLE) for n in below if isinstance(n, nodes.Scan) and n.is_stream)
-    name = next((o for o in options if o), None) or env.settings.get(_LATE_TABLE)
+    name = table_of_late_rows(grouped.node, env)
     if name:
         table = LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split(".")))
         return late_rows(table, grouped, given, env)
     letters = env.settings.dead_letters("late")
     return late_letters(letters, grouped, given, env) if letters else None
+
+
+def table_of_late_rows(node: nodes.PlanNode, env: Environment) -> str | None:
+    """Return the table that an option of a source, or SET, names for late rows of the windows above it."""
+    scans = (n for n in walk(node) if isinstance(n, nodes.Scan) and n.is_stream)
+    options = (scan.table.option(_LATE_TABLE) for scan in scans)
+    return next((o for o in options if o), None) or env.settings.get(_LATE_TABLE) or None
 
 
 def _ttl(grouped: Grouped, env: Environment) -> int | None:

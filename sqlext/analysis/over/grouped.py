@@ -15,10 +15,12 @@ from sqlext.dialect.ast.expressions import (
     ColumnRef,
     Exists,
     Expr,
+    FieldAccess,
     Frame,
     InQuery,
     Literal,
     Node,
+    Paren,
     ScalarQuery,
     Star,
 )
@@ -61,7 +63,10 @@ def _split(select: Select, scope: Scope) -> tuple[Select, Select]:
         plain = isinstance(node, Expr) and not isinstance(node, Star) and not _is_above(node)
         return column(node) if plain and isinstance(node, Expr) else None
 
-    items = tuple(replace(i, expr=substitute(i.expr, rule), alias=i.alias or _natural(i.expr)) for i in select.items)
+    items = tuple(
+        replace(item, expr=substitute(item.expr, rule), alias=item.alias or _natural(item.expr, place))
+        for place, item in enumerate(select.items)
+    )
     windows = tuple(NamedWindow(w.span, w.name, substitute(w.over, rule)) for w in select.windows)
     qualify = substitute(select.qualify, rule) if select.qualify is not None else None
     # A condition on groups with sub-queries is one on rows above; any other stays.
@@ -90,5 +95,12 @@ def _is_above(expr: Node) -> bool:
     )
 
 
-def _natural(expr: Expr) -> str | None:
-    return expr.parts[-1] if isinstance(expr, ColumnRef) else None
+def _natural(expr: Expr, place: int) -> str | None:
+    """Return the name that an item has by itself where the lower SELECT computes all of it."""
+    if isinstance(expr, Paren):
+        return _natural(expr.operand, place)
+    if isinstance(expr, ColumnRef):
+        return expr.parts[-1]
+    if isinstance(expr, FieldAccess):
+        return expr.name
+    return None if isinstance(expr, Star) or _is_above(expr) else f"EXPR${place}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.emit.firing import of_policy, windows_of
+from sqlext.analysis.emit.firing import of_policy, table_of_late_rows, windows_of
 from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import check_clause
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
@@ -63,7 +63,8 @@ def with_slides(block: Block, items: Sequence[Item], grouping: Grouping | None, 
     calls = _aggregates(block, items, grouping)
     grouped = Grouped(block.select, block.node, block.scope, grouping, [i.expr for i in items if i.expr], None)
     _check_emit(grouped, slides, binding)
-    node = _slid(block, grouping, slides, calls)
+    late = table_of_late_rows(slides.input, binding.env) or binding.env.settings.dead_letters("late")
+    node = replace(_slid(block, grouping, slides, calls), unkept=late)
     relation, scope = _relation(node, block.scope, window), block.scope
     rows = AssignWindows(
         (*node.columns, *(c for c in relation.columns if c.physical == window)),

@@ -49,6 +49,7 @@ class Slide(Operator):
         time: the rowtime.
         size: ms.
         written: where SLIDE stands.
+        unkept: the table that is to take late rows of windows, and takes none of these.
     """
 
     scope: Scope
@@ -57,6 +58,7 @@ class Slide(Operator):
     time: PlanColumn
     size: int
     written: Span
+    unkept: str | None = None
 
     function: ClassVar[str] = "over"
 

@@ -315,3 +315,11 @@ def test_what_is_said_of_rows_that_wait_without_end(flink: Analysis) -> None:
     error = flink.refuse(f"{settings}SELECT LEAD(amount) {W} FROM clicks", "STATE-001")
     assert error.hint is not None
     assert error.hint.startswith("RANGE ... FOLLOWING waits for a time")
+
+
+def test_items_below_over_have_the_names_that_they_have_alone(flink: Analysis) -> None:
+    query = """SELECT user_name, SUM(amount), SUM(amount) + 1, (user_name) AS u, ROW_NUMBER() OVER (
+      PARTITION BY window_start, window_end ORDER BY SUM(amount)) + COUNT(*)
+      FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY user_name, window_start, window_end
+      QUALIFY ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY SUM(amount)) <= 2"""
+    assert list(flink.columns(query)) == ["user_name", "EXPR$1", "EXPR$2", "u", "EXPR$4"]
