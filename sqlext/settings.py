@@ -1,10 +1,12 @@
 """Define the SET options: their keys, values and defaults.
 
-Keys are Flink's and our own (``sqlext.``). Flink accepts keys that it does not know; ours are checked.
+Keys are Flink's and our own (``sqlext.``), which are checked. Flink accepts keys that it does not know; here
+one that is nearly a key of its is refused as misspelt.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -104,6 +106,35 @@ _DEFAULTS = {
 }
 #: Keys that take any text but are to be known to an editor.
 _FLINK_TEXTS = ("pipeline.name", "table.local-time-zone")
+#: Further keys of Flink that scripts set: what is nearly one of them is misspelt.
+_SET_OFTEN = (
+    *("parallelism.default", "pipeline.jars", "pipeline.max-parallelism", "pipeline.object-reuse"),
+    *(f"execution.{key}" for key in ("target", "attached", "buffer-timeout.interval")),
+    *(
+        f"execution.checkpointing.{key}"
+        for key in (
+            *("interval", "mode", "timeout", "min-pause", "max-concurrent-checkpoints", "unaligned.enabled"),
+            *("tolerable-failed-checkpoints", "externalized-checkpoint-retention", "incremental"),
+        )
+    ),
+    *("state.backend", "state.backend.type", "state.backend.incremental"),
+    *("restart-strategy", "restart-strategy.type"),
+    *(f"restart-strategy.fixed-delay.{key}" for key in ("attempts", "delay")),
+    *(f"table.exec.mini-batch.{key}" for key in ("enabled", "allow-latency", "size")),
+    *(f"table.exec.emit.{kind}-fire.{key}" for kind in ("early", "late") for key in ("enabled", "delay")),
+    *("table.exec.emit.allow-lateness", "table.exec.resource.default-parallelism", "table.exec.sink.keyed-shuffle"),
+    *(
+        "table.exec.sink.upsert-materialize",
+        "table.exec.source.cdc-events-duplicate",
+        "table.exec.legacy-cast-behaviour",
+    ),
+    *(f"table.exec.async-lookup.{key}" for key in ("buffer-capacity", "timeout", "output-mode")),
+    *(f"table.optimizer.{key}" for key in ("agg-phase-strategy", "distinct-agg.split.enabled", "join-reorder-enabled")),
+    *("table.sql-dialect", "table.dml-sync", "table.dynamic-table-options.enabled", "table.plan.force-recompile"),
+    *("sql-client.verbose", "sql-client.execution.max-table-result.rows", "sql-client.display.max-column-width"),
+)
+#: How much of two keys is equal where one is the other, misspelt: of twenty characters one is wrong.
+_MISSPELT = 0.94
 _DURATION = re.compile(r"^\s*(\d+)\s*([a-zµ]*)\s*$", re.IGNORECASE)
 _MILLIS = {
     **dict.fromkeys(("", "ms", "milli", "millis", "millisecond", "milliseconds"), 1),
@@ -121,10 +152,17 @@ def known_keys() -> tuple[str, ...]:
 
 
 def require_known(key: str | None, span: Span | None) -> None:
-    """Refuse a key of our own that is none (OPT-010); Flink has keys without number, and takes any."""
+    """Refuse a key of our own that is none (OPT-010), and one of Flink's that is misspelt.
+
+    Flink has keys without number, and takes any: so what is far from all keys that are known here is taken.
+    """
     if key is not None and key.startswith("sqlext.") and key not in _OWN:
         hint = did_you_mean(key, _OWN) or f"they are {', '.join(sorted(_OWN))}"
         raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=hint)
+    flinks = {*known_keys(), *_CHECKPOINTS, *_SET_OFTEN}
+    near = [] if key is None or key in flinks else difflib.get_close_matches(key, flinks, 1, _MISSPELT)
+    if near:
+        raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=f"did you mean `{near[0]}`?")
 
 
 def choices_of(key: str) -> tuple[str, ...]:

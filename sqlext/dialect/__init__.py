@@ -18,6 +18,7 @@ PARSE-008 not a binary literal
 PARSE-009 a PRIMARY KEY without NOT ENFORCED
 PARSE-010 an operator that Flink has not (mode flink)
 PARSE-011 a text in double quotes (mode flink)
+PARSE-012 an option with two values
 EMIT-...  the EMIT clause: see the package ``emit``
 NAME-001  a variable ${NAME} that was not given
 ========= ==============================================================

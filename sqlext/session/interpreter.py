@@ -47,7 +47,13 @@ from sqlext.session.ownership import (
     names_sparks_table,
     refuse_our_syntax,
 )
-from sqlext.session.scripted_functions import create_function, drop_function, java_class, knows_function
+from sqlext.session.scripted_functions import (
+    create_function,
+    drop_function,
+    java_class,
+    knows_function,
+    require_function,
+)
 from sqlext.session.state import SessionState
 from sqlext.session.stored_tables import check_change, on_stored_tables
 from sqlext.settings import require_known
@@ -265,7 +271,11 @@ class Interpreter:
         if statement.kind == "QUERY":
             return self.handler.drop_query(statement)
         if statement.kind == "FUNCTION":
-            return Result() if drop_function(statement, self.state) else self._to_spark(statement)
+            if drop_function(statement, self.state):
+                return Result()
+            if self.handler.spark_table() is None:
+                require_function(statement, self.state)
+            return self._to_spark(statement)
         if statement.kind == "MATERIALIZED VIEW":
             return drop_materialized(statement, self)
         if statement.kind == "CATALOG":

@@ -73,3 +73,15 @@ def java_class(statement: ast.CreateFunction) -> SqlExtError:
 def drop_function(statement: ast.Drop, state: SessionState) -> bool:
     """Forget a class; return whether there was one: else the function is Spark's."""
     return len(statement.name) == 1 and state.functions.remove(statement.name[0])
+
+
+def require_function(statement: ast.Drop, state: SessionState) -> None:
+    """Refuse to drop a function that nobody has made, where Spark is not there to be asked (FUNC-001).
+
+    One of a catalog (``spark_catalog.default.f``) is Spark's.
+    """
+    name = statement.name[-1]
+    if len(statement.name) > 1 or statement.if_exists or name.lower() in state.sparks:
+        return
+    hint = did_you_mean(name, state.functions.names()) or "DROP FUNCTION IF EXISTS passes over one that is not there"
+    raise SqlExtError("FUNC-001", f"there is no function `{name}`", span=statement.name_span, hint=hint)

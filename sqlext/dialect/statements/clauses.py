@@ -8,6 +8,7 @@ options ::= '(' ['key' = 'value' {, 'key' = 'value'}] ')'
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sqlext.dialect.ast.statements import ColumnDef, Option, PrimaryKeyDef, WatermarkDef
@@ -171,11 +172,19 @@ def parse_options(cursor: Cursor) -> tuple[Option, ...]:
     cursor.expect_symbol("(")
     options: list[Option] = []
     while not cursor.at_symbol(")") or options:
-        options.append(_option(cursor))
+        options.append(_once(_option(cursor), options))
         if not cursor.accept_symbol(","):
             break
     cursor.expect_symbol(")")
     return tuple(options)
+
+
+def _once(option: Option, before: Iterable[Option]) -> Option:
+    """Return an option, unless its key has been given another value before: Flink takes the last one unasked."""
+    if any(o.key == option.key and o.value != option.value for o in before):
+        message = f"option '{option.key}' is given twice, with two values"
+        raise SqlExtError("PARSE-012", message, span=option.key_span, hint="leave one of them out")
+    return option
 
 
 def _option(cursor: Cursor) -> Option:
