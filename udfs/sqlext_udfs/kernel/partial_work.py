@@ -43,7 +43,8 @@ class PartialWork:
 
     def take(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.Table, Ints]]:
         """Take rows; yield tables that are to leave now, with the bucket of each of their rows."""
-        self._waiting.append(batch)
+        if batch.num_rows:  # a filter may leave none
+            self._waiting.append(batch)
         if _rows(self._waiting) < self._patience:
             return
         yield from self._work()

@@ -117,3 +117,10 @@ def test_columns_that_nobody_asks_for_do_not_come_out() -> None:
     batches = _batches([5])
     (row,) = _out(Selected(operator, [0, 3]), list(_leaving(operator, batches)))
     assert row == {"c0": 5, "c1": 1}
+
+
+def test_pieces_without_rows_are_passed_over() -> None:
+    """A filter leaves none, also of the last piece, where each row was a group of its own."""
+    operator, rows = _operator(Tumble(1000)), _batches(range(_PIECE))
+    with_none = [rows[0].slice(0, 0), *rows, rows[0].slice(0, 0)]
+    assert _out(operator, list(_leaving(operator, with_none))) == _out(operator, list(_leaving(operator, rows)))
