@@ -13,6 +13,8 @@ from sqlext_catalog.model import CATALOG_TYPE
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
 _CATALOG_OPTIONS = frozenset({"type", "default-database", "property-version", *_CATALOG_PLACES})
+#: Types of catalogs whose tables a package of Spark's reads and writes by their paths.
+_LAKES = ("iceberg", "paimon", "hudi")
 _IN_THE_SESSIONS = (
     "leave it out: it lies in the session's catalog, for which --catalog or connect(catalog=...) name a URL"
 )
@@ -31,6 +33,23 @@ def check_properties(options: Sequence[Option]) -> None:
             raise SqlExtError("OPT-003", message, span=place, hint="leave it out, or SET it for the session")
 
 
+def _declaration(type_: str, options: Sequence[Option]) -> str:
+    """Return the clause of CREATE TABLE that reaches a table of another system's catalog."""
+    given = {o.key: o.value for o in options}
+    place = given.get("warehouse", "...").rstrip("/")
+    if type_.lower() == "jdbc":
+        base = given.get("base-url", "jdbc:...").partition("?")[0].rstrip("/")
+        # What stands before a @ is a login.
+        url = f"{'jdbc:...' if '@' in base else base}/{given.get('default-database', '...')}"
+        return f"WITH ('connector' = 'jdbc', 'url' = '{url}', 'table-name' = '...', 'username' = '...')"
+    if type_.lower() in _LAKES:
+        name = type_.lower()
+        return (
+            f"WITH ('connector' = 'spark', 'format' = '{name}', 'path' = '{place}/...'), with Spark's package of {name}"
+        )
+    return "WITH ('connector' = ...)"
+
+
 def check_catalog(options: Sequence[Option]) -> None:
     """Refuse options of a catalog that is a connection to another system, places that are none, and unknown keys.
 
@@ -43,7 +62,7 @@ def check_catalog(options: Sequence[Option]) -> None:
                 "CAT-039",
                 f"a catalog of the type `{option.value}` cannot be opened",
                 span=option.value_span,
-                hint="leave the type out, and declare each table of it by CREATE TABLE with its connector",
+                hint=f"leave the type out, and declare each of its tables: {_declaration(option.value, options)}",
             )
         if option.key in _CATALOG_PLACES:
             try:

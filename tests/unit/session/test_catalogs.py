@@ -90,6 +90,30 @@ def test_refused(session: Session, statement: str, code: str, at: str) -> None:
     assert caught.value.span.start == statement.index(at)
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            "'type' = 'jdbc', 'base-url' = 'jdbc:postgresql://h:5432/?password=p', 'default-database' = 'db'",
+            "WITH ('connector' = 'jdbc', 'url' = 'jdbc:postgresql://h:5432/db', 'table-name' = '...'",
+        ),
+        ("'type' = 'jdbc', 'base-url' = 'jdbc:mysql://me:secret@h'", "'url' = 'jdbc:.../...'"),
+        (
+            "'type' = 'iceberg', 'warehouse' = 's3://lake/'",
+            "WITH ('connector' = 'spark', 'format' = 'iceberg', 'path' = 's3://lake/...')",
+        ),
+        ("'type' = 'paimon'", "'format' = 'paimon'"),
+        ("'type' = 'hive'", "WITH ('connector' = ...)"),
+    ],
+)
+def test_another_catalog_is_refused_with_the_way_to_its_tables(session: Session, options: str, told: str) -> None:
+    with pytest.raises(SqlExtError) as caught:
+        session.run(f"CREATE CATALOG lake WITH ({options})")
+    assert caught.value.code == "CAT-039"
+    assert told in (caught.value.hint or "")
+    assert "secret" not in caught.value.render()[caught.value.render().index("hint:") :]
+
+
 def explained(text: str) -> str:
     """Return what EXPLAIN says, the last of some statements; show the tables that are there then."""
     state = new_state(None)
