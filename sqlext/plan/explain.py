@@ -145,8 +145,8 @@ def detail_of(node: nodes.PlanNode) -> str:
         return f"{node.table.name.plain} ({node.table.option('connector')}, {kind})"
     if isinstance(node, nodes.AssignWindows):
         return f"{node.spec} on {node.time.name}"
-    if isinstance(node, nodes.ComputeGap):
-        return f"{node.gap.span.text} of each row"
+    if isinstance(node, nodes.ComputeMillis):
+        return f"{node.length.span.text} of each row"
     if isinstance(node, nodes.Project):
         where = f" where {node.where.span.text}" if node.where is not None else ""
         return f"{', '.join(c.name for c in node.columns)}{where}"

@@ -15,7 +15,7 @@ from sqlext.plan.scope import Scope
 from sqlext.plan.timing import Timing
 from sqlext.plan.windows.lengths import WindowKind, WindowSpec
 from sqlext.source import Span
-from sqlext.watermarks.ends import AlignedEnds, SessionEnd
+from sqlext.watermarks.ends import WindowEnds
 from sqlext_catalog.model import Table
 
 __all__ = [
@@ -44,7 +44,9 @@ __all__ = [
     "Ordered",
     "ComputeTime",
     "RestoreTime",
+    "ComputeMillis",
     "ComputeGap",
+    "ComputeOffset",
     "TagTime",
     "future_limit",
     "WindowKind",
@@ -102,7 +104,7 @@ class Scan(PlanNode):
     own_reader: bool = False
     packed: bool = False
     timing: Timing | None = None
-    ends: tuple[AlignedEnds | SessionEnd, ...] = ()
+    ends: tuple[WindowEnds, ...] = ()
     bad: BadRows | None = None
 
     @property
@@ -218,6 +220,8 @@ class AssignWindows(UnaryNode):
             sizes = (*sizes, months.size, months.slide, months.offset)
         if spec.limit is not None:
             sizes = (*sizes, spec.limit)
+        if spec.row_offset is not None:  # its expression is a part of its own
+            sizes = (*sizes, "offset of each row")
         restored = next((n for n in walk(self.input) if isinstance(n, RestoreTime)), None)
         time: object = column_form(self.time, columns)
         if restored is not None and restored.physical == self.time.physical:
@@ -345,15 +349,25 @@ class RestoreTime(UnaryNode):
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeGap(UnaryNode):
-    """The input and, in its last column, the gap of each row's session in milliseconds.
+class ComputeMillis(UnaryNode):
+    """The input and, in its last column, a length of each row in milliseconds.
 
     ``interval``: the expression is an INTERVAL, and no number.
     """
 
     scope: Scope
-    gap: Expr
+    length: Expr
     interval: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeGap(ComputeMillis):
+    """The input with the gap of each row's session."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeOffset(ComputeMillis):
+    """The input with the offset of each row's windows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the wall clock of a zone
 _MS = timedelta(milliseconds=1)
+_MINUTE = 60_000
 #: December 9999: no later time can be told.
 _LAST_MONTH = (9999 - 1970) * 12 + 11
 
@@ -114,6 +115,26 @@ def begin_of(month: int) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
+class RowEnds:
+    """Ends of windows of which each row has its own offset: they may lie anywhere.
+
+    Attributes:
+        longest: ms from a row to the last end of its windows, at most.
+    """
+
+    longest: int
+
+    def until(self, time: int, largest: int) -> int | None:
+        """Return the last whole minute that is not after a time (ms); behind all windows with rows, their last end."""
+        # A finer step would cost a micro-batch each time that a clock is looked at.
+        return min(time - time % _MINUTE, largest + self.longest)
+
+    def after(self, time: int, largest: int) -> int | None:
+        """Return None: no end is known before its row is."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionEnd:
     """The end of the newest session: its gap after the largest event time."""
 
@@ -128,3 +149,7 @@ class SessionEnd:
         """Return that end if it is after a time (ms)."""
         end = largest + self.gap
         return end if end > time else None
+
+
+#: When the windows over an input end.
+WindowEnds = AlignedEnds | RowEnds | SessionEnd

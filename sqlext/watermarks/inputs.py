@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlext.watermarks.ends import AlignedEnds, SessionEnd
+from sqlext.watermarks.ends import WindowEnds
 from sqlext.watermarks.sketch import Sketches
 
 #: The watermark of an input that has ended: 9999-01-01, as the row that ends bounded input says.
@@ -55,7 +55,7 @@ class Input:
     interval: int = 0
     by_rows: bool = True
     bounded: bool = False
-    ends: tuple[AlignedEnds | SessionEnd, ...] = ()
+    ends: tuple[WindowEnds, ...] = ()
     zone: str = "UTC"
     measure: str = ROWTIME
 

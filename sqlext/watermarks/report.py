@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlext.watermarks.ends import AlignedEnds, SessionEnd
+from sqlext.watermarks.ends import SessionEnd, WindowEnds
 from sqlext.watermarks.inputs import WHOLE, Input, Known, Split
 from sqlext.watermarks.keeper import TimeKeeper
 
@@ -154,7 +154,7 @@ def _ends(keeper: TimeKeeper) -> list[tuple[int, bool]]:
     return found
 
 
-def _following(ends: AlignedEnds | SessionEnd, start: int, largest: int) -> Iterator[int]:
+def _following(ends: WindowEnds, start: int, largest: int) -> Iterator[int]:
     """Yield the first ends after a time, up to that of the first window behind the largest event time."""
     end = ends.after(start, largest)
     for _ in range(_ENDS):

@@ -13,11 +13,7 @@ SELECT SESSION_START(ts, amount), COUNT(*) AS n FROM clicks GROUP BY SESSION(ts,
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_1 AS
 SELECT user_name AS c0, unix_millis(ts) AS c1, __gap AS c2
 FROM (
-  SELECT
-    user_name,
-    amount,
-    ts,
-    unix_millis(timestamp_millis(0) + (amount * INTERVAL '1' MINUTE)) AS __gap
+  SELECT user_name, amount, ts, CAST(amount AS BIGINT) * 60000L AS __gap
   FROM (
     SELECT user_name, amount, ts
     FROM (

@@ -78,6 +78,10 @@ def _check_windows(clause: e.Fill, grouped: Grouped, policy: Policy) -> None:
         raise SqlExtError(
             "EMIT-119", message, span=clause.span, hint="windows of days, or a table of dates to join with"
         )
+    if spec.row_offset is not None:
+        message = "FILL takes windows of one grid; these have an offset of each row"
+        hint = "a constant offset, or a table of windows to join with"
+        raise SqlExtError("EMIT-119", message, span=clause.span, hint=hint)
     if spec.processing:
         message = "FILL takes windows of event time; these are of processing time"
         hint = "a rowtime with WATERMARK FOR; 'sqlext.idle.close-windows' closes its windows by the clock"

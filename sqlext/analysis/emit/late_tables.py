@@ -67,6 +67,8 @@ def _check_once(grouped: Grouped, given: bool, span: Span, what_for: str, more: 
     elif given and overlap:
         what = "windows that overlap and that the query looks at before it groups by them"
         hint = "put the window function into the FROM of the SELECT with EMIT, its bounds into GROUP BY alone"
+        if grouped.assign is not None and grouped.assign.spec.row_offset is not None:
+            what, hint = "windows that overlap and have an offset of each row", "TUMBLE, or a constant offset"
     else:
         return
     raise SqlExtError("EMIT-118", f"{what_for} cannot be used with {what}", span=span, hint=f"{hint}{more}")

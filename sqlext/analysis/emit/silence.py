@@ -80,8 +80,8 @@ def _delay(trigger: Node) -> int:
 
 def _falls_inside(period: int, spec: WindowSpec) -> bool:
     """Whether a multiple of ``period`` ms lies between the start and the end of some window."""
-    # Starts of calendar windows are no grid, so some of them lie right for most periods.
-    if spec.kind in _OF_ROWS or spec.months is not None:
+    # Starts of calendar windows are no grid, nor those of rows with their own offsets: some lie right for most periods.
+    if spec.kind in _OF_ROWS or spec.months is not None or spec.row_offset is not None:
         return True
     # Windows start at offset + k * step. Multiples of the period lie behind such starts by all numbers that are
     # -offset modulo gcd(period, step); the smallest of them above zero must be shorter than the window.

@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
+from functools import partial
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.connectors.base import written_columns
@@ -215,8 +216,8 @@ def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
         parts.add("largest rowtime", "any" if node.future is None else f"{node.future} ms ahead of the clock")
 
 
-def _add_gap(parts: _Parts, node: nodes.ComputeGap) -> None:
-    parts.add("session gap", _text(node.gap), (expression_form(node.gap, node.scope), node.interval))
+def _add_length(name: str, parts: _Parts, node: nodes.ComputeMillis) -> None:
+    parts.add(name, _text(node.length), (expression_form(node.length, node.scope), node.interval))
 
 
 def _add_join(parts: _Parts, node: nodes.Join) -> None:
@@ -257,7 +258,8 @@ _READ_BY_NAME = (nodes.Scan, nodes.Aliased, nodes.Project)
 _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Scan: _add_scan,
     nodes.AssignWindows: lambda parts, node: parts.add(*node.window_part()),
-    nodes.ComputeGap: _add_gap,
+    nodes.ComputeGap: partial(_add_length, "session gap"),
+    nodes.ComputeOffset: partial(_add_length, "window offset"),
     nodes.Project: lambda parts, node: _add_all(parts, node.selected_parts()),
     nodes.Join: _add_join,
     Unnested: _add_unnested,

@@ -105,7 +105,7 @@ def window_bounds(
         SqlExtError: JOIN-003 for windows of processing time.
     """
     # Flink's docs, Window Join: both the starts and the ends must be equated.
-    specs = [_spec(s) for s in sources]
+    specs = _comparable([_spec(s) for s in sources])
     if None in specs or specs[0] != specs[1]:
         return None
     pairs = list(_window_pairs(keys, names))
@@ -134,6 +134,13 @@ def _spec(node: nodes.PlanNode) -> WindowSpec | None:
     assign = window_function(node)
     # Which columns PARTITION BY names differs from side to side, and does not make the windows differ.
     return replace(assign.spec, session_keys=()) if assign is not None else None
+
+
+def _comparable(specs: Sequence[WindowSpec | None]) -> list[WindowSpec | None]:
+    """Return windows without their offsets where rows have their own: those of both sides may be equal then."""
+    if all(s is None or s.row_offset is None for s in specs):
+        return list(specs)
+    return [replace(s, offset=0, row_offset=None) if s is not None else None for s in specs]
 
 
 def _line(expr: Expr, scope: Scope) -> _Line | None:

@@ -14,7 +14,7 @@ from sqlext.analysis.scans.tables import as_of, current_rows, scan_table
 from sqlext.analysis.selects.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
 from sqlext.analysis.unnest.forms import Bound
 from sqlext.analysis.unnest.lateral import bind_lateral
-from sqlext.analysis.windows.sessions import with_gap
+from sqlext.analysis.windows.row_lengths import with_gap, with_offset
 from sqlext.analysis.windows.table_functions import (
     WINDOW_FUNCTIONS,
     WindowCall,
@@ -172,6 +172,8 @@ class RelationBinder:
         node = windowed_changes(node, spec, relation.span)
         if spec.gap is not None:
             node = with_gap(node, call.arguments["GAP"], inner.scope())
+        if spec.row_offset is not None:
+            node = with_offset(node, call.arguments["OFFSET"], inner.scope(), call.function)
         assigned = assign_windows(node, found.column, replace(spec, session_keys=session_keys))
         if spec.kind is nodes.WindowKind.SLIDE:
             bounds = assigned.columns[len(node.columns) :]

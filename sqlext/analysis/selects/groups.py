@@ -8,6 +8,7 @@ from sqlext.analysis.emit.fills import bound_fill, bound_keys, with_nulls
 from sqlext.analysis.emit.firing import are_rows_of_sessions, find_firing, static_firing
 from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped, check_star
+from sqlext.analysis.grouping.offset_keys import check_offset_keys
 from sqlext.analysis.names.registered import refuse_static
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import changes_below
@@ -49,6 +50,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     expressions = [i.expr for i in items if i.expr is not None]
     assign = window_function(node) if grouping.window is not None else None
     grouped = Grouped(select, node, scope, grouping, expressions, assign)
+    check_offset_keys(grouped)
     if grouping.window is not None and are_rows_of_sessions(grouped):
         node = session_rows(node)
         assign = window_function(node)

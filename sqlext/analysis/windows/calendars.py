@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from sqlext.analysis.types.literals import interval_millis, interval_months
 from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.errors import SqlExtError
-from sqlext.plan.windows.lengths import Months, WindowKind, WindowSpec
+from sqlext.plan.windows.lengths import SHORTEST_MONTH, Months, WindowKind, WindowSpec
 
 _DAY = 86_400_000
-_SHORTEST, _LONGEST = 28 * _DAY, 31 * _DAY
+_LONGEST = 31 * _DAY
 
 
 def calendar_windows(kind: WindowKind, arguments: Mapping[str, Node], wall_clock: str | None) -> WindowSpec | None:
@@ -39,7 +39,7 @@ def calendar_windows(kind: WindowKind, arguments: Mapping[str, Node], wall_clock
     else:
         slide, step = _slide(kind, arguments, size)
     of = Months(size, slide, months % (slide if kind is WindowKind.HOP else size))
-    return WindowSpec(kind, size * _LONGEST, step or slide * _SHORTEST, offset, wall_clock, months=of)
+    return WindowSpec(kind, size * _LONGEST, step or slide * SHORTEST_MONTH, offset, wall_clock, months=of)
 
 
 def _refuse_half(kind: WindowKind, arguments: Mapping[str, Node]) -> None:
@@ -82,7 +82,7 @@ def _offset(kind: WindowKind, given: Node | None, size: int) -> tuple[int, int]:
             raise _wrong(given, f"the offset of {kind.value} must be shorter than its SIZE", "write INTERVAL '1' MONTH")
         return months, 0
     millis = interval_millis(given) if isinstance(given, Expr) else None
-    if millis is None or abs(millis) >= _SHORTEST:
+    if millis is None or abs(millis) >= SHORTEST_MONTH:
         message = f"the offset of {kind.value} must be an interval of months, or one shorter than 28 days"
         raise _wrong(given, message, "write INTERVAL '4' DAY")
     return 0, millis

@@ -14,7 +14,7 @@ from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import windowed_changes
 from sqlext.analysis.relations.extended import extended
 from sqlext.analysis.types.literals import interval_millis, interval_months
-from sqlext.analysis.windows.sessions import GAP, is_row_gap, with_gap
+from sqlext.analysis.windows.row_lengths import GAP, is_row_gap, with_gap
 from sqlext.analysis.windows.table_functions import assign_windows, over_time, usage, wall_clock_of
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import GroupBy, GroupingSets, Select

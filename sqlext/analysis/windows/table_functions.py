@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from sqlext.analysis.types.literals import interval_millis
 from sqlext.analysis.windows.calendars import calendar_windows
-from sqlext.analysis.windows.sessions import GAP, is_row_gap
+from sqlext.analysis.windows.row_lengths import GAP, OFFSET, is_row_gap, is_row_offset
 from sqlext.analysis.windows.zones import shift_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction
@@ -128,12 +128,18 @@ class WindowCall:
         for name in ("SIZE", step_name):
             if name is not None and name not in self.arguments:
                 raise _usage(self.function, self.span)
-        calendar = calendar_windows(WindowKind[self.function], self.arguments, wall_clock)
-        if calendar is not None:
-            return calendar
+        of_rows = is_row_offset(self.arguments.get("OFFSET"))
+        arguments = {name: a for name, a in self.arguments.items() if not of_rows or name != "OFFSET"}
+        spec = calendar_windows(WindowKind[self.function], arguments, wall_clock)
+        if spec is None:
+            spec = self._fixed(step_name, wall_clock, of_rows=of_rows)
+        return replace(spec, row_offset=OFFSET) if of_rows else spec
+
+    def _fixed(self, step_name: str | None, wall_clock: str | None, *, of_rows: bool) -> WindowSpec:
+        """Return windows of a fixed length; their offset is 0 if it is one of rows."""
         size = self._positive("SIZE")
         slide = self._positive(step_name) if step_name else size
-        offset = self.millis("OFFSET", 0)
+        offset = 0 if of_rows else self.millis("OFFSET", 0)
         # Flink's SliceAssigners: "Tumbling Window parameters must satisfy abs(offset) < size".
         if abs(offset) >= size:
             self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms", usage(self.function))
@@ -179,12 +185,12 @@ def assign_windows(
 ) -> AssignWindows:
     """Return ``node`` with a window for each row, and the columns that show it.
 
-    The gap of each row, which the input may have for SESSION, stays behind.
+    The gap or offset of each row, which the input may have, stays behind.
 
     ``names`` are those of the start, end and time column; by default ``window_start``, ``window_end``,
     ``window_time``, with a 0 behind where the input has such a column (as Flink).
     """
-    columns = tuple(c for c in node.columns if spec.gap is None or c.physical != spec.gap)
+    columns = tuple(c for c in node.columns if c.physical not in (spec.gap, spec.row_offset))
     taken = {c.name for c in columns}
     physical = _free("__window", set(node.physical_columns()))
     shown = names or [_free(n, taken, "0") for n in WINDOW_COLUMNS]
@@ -196,9 +202,10 @@ def assign_windows(
 def is_custom(spec: WindowSpec) -> bool:
     """Whether Spark's ``window()`` cannot make these windows.
 
-    They are those of CUMULATE and SLIDE, with gaps, or cut by a wall clock or calendar.
+    They are those of CUMULATE and SLIDE, with gaps, with an offset of each row, or cut by a wall clock or calendar.
     """
-    return spec.kind in (WindowKind.CUMULATE, WindowKind.SLIDE) or spec.has_gaps or spec.aligned
+    computed = spec.kind in (WindowKind.CUMULATE, WindowKind.SLIDE) or spec.row_offset is not None
+    return computed or spec.has_gaps or spec.aligned
 
 
 def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
@@ -242,6 +249,13 @@ def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> Wi
         hint = "OVER (ORDER BY the column RANGE BETWEEN ... PRECEDING AND CURRENT ROW), or a column with a WATERMARK"
         message = f"{what} goes by event time: rows that come one by one have no window in common"
         raise SqlExtError("WINDOW-013", message, span=span, hint=hint)
+    if spec.row_offset is not None:
+        raise SqlExtError(
+            "WINDOW-013",
+            f"{what} over processing time has no offset of each row",
+            span=span,
+            hint="a constant offset, or a window of event time",
+        )
     if spec.limit is not None:
         raise SqlExtError(
             "WINDOW-013",

@@ -25,7 +25,7 @@ from sqlext.plan.matching import Match
 from sqlext.plan.nodes import (
     Aliased,
     AssignWindows,
-    ComputeGap,
+    ComputeMillis,
     ComputeTime,
     Join,
     Output,
@@ -50,9 +50,9 @@ Facts = Mapping[tuple[str, str | None], Any]
 Of a rowtime, or a window, below other windows also by ``range``: the window (``Within``) in which its time lies.
 """
 
-_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, ComputeGap, RestoreTime, Scan)
+_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, ComputeMillis, RestoreTime, Scan)
 #: What hands on rows of its input as they are.
-_CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime, ComputeGap)
+_CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime, ComputeMillis)
 #: Of a column that is added for the event time of windows.
 _TIME = "__lineage_time"
 #: Of a window: that its time lies in a window of windows, which is the value (``Within``).
@@ -377,6 +377,8 @@ def _origin(
             raise UntracedError("windows over sessions, or over windows of a calendar")
         if not isinstance(above, Within):
             raise UntracedError("windows of windows of windows")
+        if assigned.spec.row_offset is not None:
+            raise UntracedError("windows over windows with an offset of each row")
         tests.append(Reaching(len(outputs), assigned.spec, above))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     if assigned is not None and bounds:
@@ -408,9 +410,11 @@ def _time_of(chain: PlanNode) -> PlanColumn:
 def _without_windows(node: PlanNode) -> PlanNode:
     """Return a chain without its windows, whose event time each node hands on instead."""
     if isinstance(node, AssignWindows):
-        outputs = (*(_handed(c) for c in _each(node.input.columns)), Output(_TIME, handed_on=node.time))
-        columns = (*node.input.columns, replace(node.time, name=_TIME, physical=_TIME))
-        return Project(columns, node.input, Scope((), "", ""), outputs)
+        # A length of each row only says which windows it has.
+        below = node.input.input if isinstance(node.input, ComputeMillis) else node.input
+        outputs = (*(_handed(c) for c in _each(below.columns)), Output(_TIME, handed_on=node.time))
+        columns = (*below.columns, replace(node.time, name=_TIME, physical=_TIME))
+        return Project(columns, below, Scope((), "", ""), outputs)
     if isinstance(node, Scan):
         return node
     below = _without_windows(node.inputs[0])

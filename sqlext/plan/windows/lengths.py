@@ -8,6 +8,9 @@ from enum import Enum
 
 from sqlext.watermarks.ends import begin_of, month_of
 
+#: A February in ms.
+SHORTEST_MONTH = 28 * 86_400_000
+
 
 class WindowKind(Enum):
     """Which windows."""
@@ -58,6 +61,7 @@ class WindowSpec:
         gap: the physical column of each row's gap in milliseconds, in place of ``size`` (``ComputeGap``).
         months: the lengths of calendar windows, None for windows of a fixed length.
         limit: the maximum length of SESSION in milliseconds, None without one.
+        row_offset: the physical column of each row's offset in ms (``ComputeOffset``), in place of ``offset``.
     """
 
     kind: WindowKind
@@ -70,6 +74,7 @@ class WindowSpec:
     gap: str | None = None
     months: Months | None = None
     limit: int | None = None
+    row_offset: str | None = None
 
     @property
     def has_gaps(self) -> bool:
@@ -116,6 +121,8 @@ class WindowSpec:
             parts.append(f"at most {self.limit} ms")
         if self.offset:
             parts.append(f"offset {self.offset} ms")
+        if self.row_offset is not None:
+            parts.append("an offset of each row")
         if self.wall_clock:
             parts.append(f"wall clock of {self.wall_clock}")
         if self.processing:

@@ -109,6 +109,13 @@ def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | 
         return None
 
 
+def left_to_spark(below: nodes.PlanNode, reason: str, renderer: Rendering) -> None:
+    """Note for EXPLAIN why Spark reads the only table of an operator's input."""
+    scan = None if renderer.local else _only_scan(below)
+    if scan is not None:
+        renderer.read_by_spark[scan.table.name.name] = reason
+
+
 def chosen_inputs(inputs: Sequence[OperatorInput], keys: int, renderer: Rendering) -> list[Pushed] | None:
     """Return all inputs of an operator as programs of the Arrow path, a table that is read twice as one; else None."""
     found = [chosen_input(i, keys, renderer) for i in inputs]

@@ -36,7 +36,13 @@ from sqlext.rewrite.expressions.columns import default_outputs, held, instant, k
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.rewrite.expressions.renderer import render
-from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, sliding_windows_sql, window_expression
+from sqlext.rewrite.expressions.windows import (
+    custom_windows_sql,
+    millis,
+    sliding_windows_sql,
+    times_interval,
+    window_expression,
+)
 from sqlext.rewrite.operators.current_rows import current_rows_sql
 from sqlext.rewrite.operators.distinct import distinct_sql
 from sqlext.rewrite.operators.grouping import GroupingSql, combined_sql
@@ -189,10 +195,14 @@ class PlanRenderer:
         return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
 
     @sql.register
-    def _(self, node: nodes.ComputeGap) -> str:
+    def _(self, node: nodes.ComputeMillis) -> str:
         inner = [identifier(c) for c in node.input.physical_columns()]
-        gap = gap_millis(self.expr(node.gap, node.scope), interval=node.interval)
-        inner.append(f"{gap} AS {identifier(node.columns[-1].physical)}")
+        times = times_interval(node.length, node.scope) if node.interval else None
+        if times is not None:  # as numbers, which more than Spark can compute
+            length = f"{millis(self.expr(times[0], node.scope), interval=False)} * {times[1]}L"
+        else:
+            length = millis(self.expr(node.length, node.scope), interval=node.interval)
+        inner.append(f"{length} AS {identifier(node.columns[-1].physical)}")
         return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
 
     @sql.register

@@ -11,31 +11,32 @@ _DAY = 86_400_000
 _FIRST = 1970 * 12 + 1
 
 
-def calendar_rows(spec: WindowSpec, columns: Sequence[str], source: str) -> str:
+def calendar_rows(spec: WindowSpec, columns: Sequence[str], source: str, offset: str) -> str:
     """Return the query that gives each row its windows as ``__start`` and ``__end``: ms of the wall clock.
 
     Args:
         spec: calendar windows.
         columns: of the rows, quoted.
         source: a query with these columns and ``__ms``, the row's time in ms of the wall clock.
+        offset: of the windows in ms, as SQL.
     """
     months = spec.months
     assert months is not None
     kept = ", ".join([*columns, "__ms"])
-    shifted = f"timestampadd(MILLISECOND, __ms - {spec.offset}L, TIMESTAMP_NTZ '1970-01-01 00:00:00')"
+    shifted = f"timestampadd(MILLISECOND, __ms - {offset}, TIMESTAMP_NTZ '1970-01-01 00:00:00')"
     walls = f"SELECT {kept}, {shifted} AS __wall FROM ({source})"
     numbered = f"SELECT {kept}, year(__wall) * 12 + month(__wall) - {_FIRST} AS __month FROM ({walls})"
     if spec.kind is not WindowKind.CUMULATE:
         starts = f"SELECT {kept}, explode({_starts(months)}) AS __first FROM ({numbered})"
-        return f"SELECT {kept}, {_bounds(spec, f'__first + {months.size}')} FROM ({starts})"
+        return f"SELECT {kept}, {_bounds(offset, f'__first + {months.size}')} FROM ({starts})"
     first = f"SELECT {kept}, __month, {_last('__month', months.offset, months.size)} AS __first FROM ({numbered})"
     if not months.slide:
-        bounds = f"SELECT {kept}, {_bounds(spec, f'__first + {months.size}')} FROM ({first})"
-        next_end = f"{_last('__ms', spec.offset, spec.slide, 'L')} + {spec.slide}L"
+        bounds = f"SELECT {kept}, {_bounds(offset, f'__first + {months.size}')} FROM ({first})"
+        next_end = f"{_last('__ms', offset, f'{spec.slide}L')} + {spec.slide}L"
         return f"SELECT {kept}, __start, explode(sequence({next_end}, __end, {spec.slide}L)) AS __end FROM ({bounds})"
     next_end = f"{_last('__month', months.offset, months.slide)} + {months.slide}"
     ends = f"explode(sequence({next_end}, __first + {months.size}, {months.slide})) AS __behind"
-    return f"SELECT {kept}, {_bounds(spec, '__behind')} FROM (SELECT {kept}, __first, {ends} FROM ({first}))"
+    return f"SELECT {kept}, {_bounds(offset, '__behind')} FROM (SELECT {kept}, __first, {ends} FROM ({first}))"
 
 
 def _starts(months: Months) -> str:
@@ -48,15 +49,15 @@ def _starts(months: Months) -> str:
     return f"filter({every}, m -> m > __month - {months.size})"
 
 
-def _last(of: str, offset: int, period: int, suffix: str = "") -> str:
+def _last(of: str, offset: int | str, period: int | str) -> str:
     """Return the last ``offset + k * period`` that is not behind a number."""
-    return f"({of} - pmod({of} - {offset}{suffix}, {period}{suffix}))"
+    return f"({of} - pmod({of} - {offset}, {period}))"
 
 
-def _bounds(spec: WindowSpec, behind: str) -> str:
-    return f"{_begin(spec, '__first')} AS __start, {_begin(spec, behind)} AS __end"
+def _bounds(offset: str, behind: str) -> str:
+    return f"{_begin(offset, '__first')} AS __start, {_begin(offset, behind)} AS __end"
 
 
-def _begin(spec: WindowSpec, month: str) -> str:
+def _begin(offset: str, month: str) -> str:
     """Return when the windows of a month begin, in ms of the wall clock."""
-    return f"(unix_date(add_months(DATE '1970-01-01', {month})) * {_DAY}L + {spec.offset}L)"
+    return f"(unix_date(add_months(DATE '1970-01-01', {month})) * {_DAY}L + {offset})"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.literals import interval_millis
+from sqlext.dialect.ast.expressions import Binary, Expr, Interval, Paren
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import AssignWindows, WindowKind, WindowSpec
+from sqlext.plan.scope import Scope
+from sqlext.plan.windows.lengths import SHORTEST_MONTH
 from sqlext.quoting import duration, identifier, string
 from sqlext.rewrite.expressions.calendars import calendar_rows
 from sqlext.rewrite.expressions.columns import held, instant
@@ -31,9 +36,22 @@ def window_expression(node: AssignWindows) -> str:
     return f"window({', '.join(arguments)})"
 
 
-def gap_millis(text: str, *, interval: bool) -> str:
-    """Return a gap, an INTERVAL or a number of milliseconds, as BIGINT."""
+def millis(text: str, *, interval: bool) -> str:
+    """Return a length, an INTERVAL or a number of milliseconds, as BIGINT."""
     return f"unix_millis(timestamp_millis(0) + ({text}))" if interval else f"CAST({text} AS BIGINT)"
+
+
+def times_interval(length: Expr, scope: Scope) -> tuple[Expr, int] | None:
+    """Return the whole number and the milliseconds of ``number * INTERVAL '1' HOUR``; None for another length."""
+    while isinstance(length, Paren):
+        length = length.operand
+    if not isinstance(length, Binary) or length.op != "*":
+        return None
+    for number, interval in ((length.left, length.right), (length.right, length.left)):
+        if isinstance(interval, Interval) and interval.value.isdigit():  # no part of a millisecond
+            type_, of = infer(number, scope), interval_millis(interval)
+            return (number, of) if type_ is not None and type_.is_integer and of is not None else None
+    return None
 
 
 def _gap(spec: WindowSpec) -> str:
@@ -53,12 +71,17 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
     one hour of windows, and such a window ends when its end strikes for the second time.
     """
     spec = node.spec
-    columns = [identifier(c) for c in node.input.physical_columns()]
+    kept = [identifier(c) for c in node.input.physical_columns() if c != spec.row_offset]
+    own = [identifier(spec.row_offset)] if spec.row_offset is not None else []
     time = instant(node.time)
     shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
     local = f"unix_millis({shown})"
-    inner = f"SELECT {', '.join(columns)}, {local} AS __ms FROM {source}"
-    rows, end = _rows(spec, columns, inner) if spec.months is None else (calendar_rows(spec, columns, inner), "__end")
+    inner = f"SELECT {', '.join([*kept, *(_checked(spec, offset) for offset in own)])}, {local} AS __ms FROM {source}"
+    columns = [*kept, *own]
+    if spec.months is None:
+        rows, end = _rows(spec, columns, inner)
+    else:
+        rows, end = calendar_rows(spec, columns, inner, _offset(spec)), "__end"
     struct = ", ".join(
         f"{string(name)}, {text}"
         for name, text in (
@@ -69,7 +92,21 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
         )
     )
     gap = f" WHERE __ms < __start + {spec.size}L" if spec.has_gaps and spec.months is None else ""
-    return f"SELECT {', '.join(columns)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({rows}){gap}"
+    return f"SELECT {', '.join(kept)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({rows}){gap}"
+
+
+def _offset(spec: WindowSpec) -> str:
+    """Return the offset of a row's windows in ms, as SQL."""
+    return f"{spec.offset}L" if spec.row_offset is None else identifier(spec.row_offset)
+
+
+def _checked(spec: WindowSpec, offset: str) -> str:
+    """Return the offset of each row; of a calendar one that is shorter than each month, as a constant one is."""
+    right, wrong = f"{offset} IS NOT NULL", "NULL"
+    if spec.months is not None:
+        right, wrong = f"abs({offset}) < {SHORTEST_MONTH}L", "NULL or 28 days or longer"
+    error = string(f"[RUN-092] the offset of a row's windows is {wrong}")
+    return f"CASE WHEN {right} THEN {offset} ELSE CAST(raise_error({error}) AS BIGINT) END AS {offset}"
 
 
 def sliding_windows_sql(node: AssignWindows, source: str) -> str:
@@ -93,8 +130,8 @@ def _rows(spec: WindowSpec, columns: Sequence[str], source: str) -> tuple[str, s
 def _exploded(spec: WindowSpec) -> str:
     """Return the column ``__start``: once for each window of a row, or in CUMULATE for all its windows together."""
     if spec.kind is WindowKind.CUMULATE:
-        return f"(__ms - pmod(__ms - {spec.offset}L, {spec.size}L)) AS __start"
-    last = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L))"
+        return f"(__ms - pmod(__ms - {_offset(spec)}, {spec.size}L)) AS __start"
+    last = f"(__ms - pmod(__ms - {_offset(spec)}, {spec.slide}L))"
     if spec.slide >= spec.size:
         return f"explode(array({last})) AS __start"
     # A row is in at most ceil(size / slide) windows; where the slide does not divide the size, one less may hold it.
@@ -105,7 +142,7 @@ def _exploded(spec: WindowSpec) -> str:
 
 def _ends(spec: WindowSpec) -> str:
     """Return the ends of a row's CUMULATE windows: every step after it, up to the size."""
-    first = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L) + {spec.slide}L)"
+    first = f"(__ms - pmod(__ms - {_offset(spec)}, {spec.slide}L) + {spec.slide}L)"
     return f"sequence({first}, __start + {spec.size}L, {spec.slide}L)"
 
 

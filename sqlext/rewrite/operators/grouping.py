@@ -23,7 +23,7 @@ from sqlext.plan.joins import may_lack_times
 from sqlext.plan.scope import Shape, own_parts, shape
 from sqlext.plan.windows.lengths import WindowKind
 from sqlext.quoting import identifier, string
-from sqlext.rewrite.arrow.choose_source import chosen_input
+from sqlext.rewrite.arrow.choose_source import chosen_input, left_to_spark
 from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -220,6 +220,8 @@ class GroupingSql:
             or self.late is not None
             or node.input.changelog
         ):
+            if self.firing.given:
+                left_to_spark(node.input, "SQL gives its rows their windows, which Arrow does not", self.renderer)
             return None
         below = node.without_windows() if self.assign is not None else node.input
         where = self.renderer.expr(node.where, node.scope) if node.where is not None else None

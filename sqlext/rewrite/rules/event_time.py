@@ -13,9 +13,11 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import AssignWindows, ComputeTime, Scan, SetQuery, TagTime, WindowKind, WindowSpec
 from sqlext.rewrite.script.begun import has_splits
-from sqlext.watermarks.ends import AlignedEnds, Ends, MonthEnds, SessionEnd
+from sqlext.watermarks.ends import Ends, MonthEnds, RowEnds, SessionEnd, WindowEnds
 
 TIME = "__time"
+#: No zone puts its clock on or back by more (ms).
+_SHIFT = 2 * 3_600_000
 
 
 def place_watermarks(plan: PlanNode) -> PlanNode:
@@ -28,7 +30,7 @@ def place_watermarks(plan: PlanNode) -> PlanNode:
     return _place(plan, (), needed=False)
 
 
-def _place(node: PlanNode, ends: tuple[AlignedEnds | SessionEnd, ...], *, needed: bool) -> PlanNode:
+def _place(node: PlanNode, ends: tuple[WindowEnds, ...], *, needed: bool) -> PlanNode:
     if isinstance(node, Scan):
         watermarked = needed and node.is_stream and node.rowtime is not None
         return replace(node, watermarked=watermarked, ends=ends if watermarked else ())
@@ -43,9 +45,11 @@ def _place(node: PlanNode, ends: tuple[AlignedEnds | SessionEnd, ...], *, needed
     return node.with_inputs(inputs) if inputs else node
 
 
-def _ends(spec: WindowSpec) -> AlignedEnds | SessionEnd:
+def _ends(spec: WindowSpec) -> WindowEnds:
     if spec.kind is WindowKind.SESSION:
         return SessionEnd(spec.size)
+    if spec.row_offset is not None:
+        return RowEnds(spec.size + (_SHIFT if spec.wall_clock is not None else 0))
     if spec.months is not None and spec.months.slide:
         months = spec.months
         first = months.offset + (months.size if spec.kind is WindowKind.HOP else 0)
