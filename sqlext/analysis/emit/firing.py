@@ -287,8 +287,7 @@ def windows_of(spec: WindowSpec) -> CoreWindow:
 
 
 def _is_given(grouped: Grouped) -> bool:
-    """Whether rows must have their windows before the operator: someone looks at them, or they are a zone's,
-    or have offsets of rows.
+    """Whether rows must have their windows before the operator: someone looks at them, or SQL alone makes them.
 
     Rows that may be taken back have theirs too: the operator of changes makes none.
     """
@@ -297,8 +296,8 @@ def _is_given(grouped: Grouped) -> bool:
     if isinstance(assign, SessionRows) or grouped.node.changelog:
         return True
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
-    # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows.
-    # Nor has it offsets of rows.
+    # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows,
+    # and those with an offset of each row.
     if below is not assign or assign.spec.aligned or assign.spec.row_offset is not None:
         return True
     return any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))

@@ -36,6 +36,7 @@ from sqlext.plan.nodes import (
     SetQuery,
     TagTime,
     WindowKind,
+    WindowSpec,
 )
 from sqlext.plan.normal_form import expression_form
 from sqlext.plan.over import Framed, Over, RunningOver, WindowedOver
@@ -243,7 +244,7 @@ def _below_windows(node: AssignWindows, facts: Facts) -> Facts:
         return others
     above = bounds.get(_RANGE)
     if above is None:
-        return {**others, (node.time.physical, _RANGE): Within(0, node.spec, bounds)}
+        return {**others, (node.time.physical, _RANGE): _within(0, node.spec, bounds)}
     if node.spec.kind is not WindowKind.SLIDE or not isinstance(above, Within):
         raise UntracedError("windows of windows of windows")
     return {**others, (node.time.physical, _RANGE): Reaching(0, node.spec, above)}
@@ -264,6 +265,18 @@ def _below_slide(node: Slide, facts: Facts) -> Iterator[Origin]:
     else:
         found = origins(rows, {**_facts_of_keys(keys, node.scope), **window})
     yield from (replace(origin, exact=origin.exact and exact) for origin in found)
+
+
+def _within(column: int, spec: WindowSpec, bounds: Mapping[str, Any]) -> Within:
+    """Return that a time lies in a window.
+
+    Raises:
+        UntracedError: for months with an offset of each row, of which one bound does not tell the other.
+    """
+    both = "start" in bounds and ("end" in bounds or "time" in bounds)
+    if spec.row_offset is not None and spec.months is not None and not both:
+        raise UntracedError("windows of months with an offset of each row, without both bounds of the window")
+    return Within(column, spec, bounds)
 
 
 def _is_numbered(node: PlanNode, facts: Facts) -> TypeGuard[Rank]:
@@ -382,7 +395,7 @@ def _origin(
         tests.append(Reaching(len(outputs), assigned.spec, above))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     if assigned is not None and bounds:
-        tests.append(Within(len(outputs), assigned.spec, bounds))
+        tests.append(_within(len(outputs), assigned.spec, bounds))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     for expr, value in keys:
         tests.append(Equal(len(outputs), value))

@@ -89,6 +89,45 @@ def test_rows_of_a_window_are_computed_again(
             assert (line["k"], line["n"], line["ts"]) == (row["k"], row["n"], row["ts"])
 
 
+def test_windows_with_an_offset_of_each_row(session: Session, tmp_path: Path) -> None:
+    """The window of the key tells its rows: others are in another grid. Above such windows no time is told."""
+    offset = "CASE k WHEN 'a' THEN 7000 ELSE -20000 END"
+    below = f"TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, {offset})) GROUP BY k, window_start"
+    session.run(f"INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), SUM(n) FROM {below}, window_end")
+    found = list(explained(session, "EXPLAIN ROW FROM counts WHERE k = 'a' OR k = 'b'"))
+    assert len(found) == 10
+    assert {datetime.fromisoformat(result["w"]).second for result, _ in found} == {7, 40}
+    for result, rows in found:
+        assert (result["n"], result["total"]) == (len(rows), sum(row["n"] for row in rows))
+    session.run(f"""CREATE TABLE upper_counts (k STRING, w TIMESTAMP(3), n BIGINT)
+        WITH ('connector' = 'delta', 'path' = '{tmp_path}/upper_counts');
+        INSERT INTO upper_counts SELECT k, window_start, COUNT(*) FROM TABLE(TUMBLE(
+        (SELECT k, window_time AS t FROM {below}, window_end, window_time), DESCRIPTOR(t), INTERVAL '5' MINUTE))
+        GROUP BY k, window_start, window_end""")
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("EXPLAIN ROW FROM upper_counts")
+    assert refused.value.code == "DDL-043"
+    assert "offset of each row" in refused.value.render()
+
+
+def test_one_bound_of_months_with_an_offset_of_each_row_does_not_tell_the_other(
+    session: Session, tmp_path: Path
+) -> None:
+    insert = """INSERT INTO months SELECT k, window_start FROM TABLE(TUMBLE(
+        TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MONTH, n * INTERVAL '1' DAY))
+        GROUP BY k, n, window_start, window_end"""
+    session.run(f"""CREATE TABLE months (k STRING, w TIMESTAMP(3))
+        WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/months', 'format' = 'json')""")
+    record = QueryRecord("q", insert, (), "default_catalog.default_database.months", "", "", "finished")
+    session.catalog.apply(ddl.record_query(record), "START QUERY q")
+    (tmp_path / "months").mkdir()
+    (tmp_path / "months" / "1.json").write_text('{"k": "a", "w": "2024-01-05 00:00:00"}\n')
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("EXPLAIN ROW FROM months")
+    assert refused.value.code == "DDL-043"
+    assert "without both bounds" in refused.value.render()
+
+
 def test_two_groupings_of_one_window(session: Session) -> None:
     session.run("""INSERT INTO counts SELECT 'all', window_start, window_end, SUM(m), SUM(s) FROM (
         SELECT big_k, window_start, window_end, COUNT(*) AS m, SUM(n) AS s
