@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sqlext.connectors.row_bounds import Known
+from sqlext.errors import SqlExtError
 from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.stream import Read, Work
@@ -21,16 +22,19 @@ from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.kernel.packing import PACKED, Packing
+from sqlext_udfs.kernel.packing import PACKED, packed
+from sqlext_udfs.kernel.partial_work import PartialWork
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
+from sqlext_udfs.windows.shares import Share
 
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
 #: with the rows themselves, the smallest one, how many were read, of which split, and all event times in few points.
 MARK, LEAST, READ, TIMES = "mark", "least", "read", "times"
 MARKED = f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT} STRING, {TIMES} STRING"
-#: Beside them, where several operators work on the same rows: whose they are.
-MEMBER = "member"
-SHARED = f"{MARKED}, {MEMBER} INT"
+#: Beside them, where several operators work on the same rows: whose they are; in a row without rows, why its operator's
+#: work failed: code in brackets and message.
+MEMBER, FAILURE = "member", "failure"
+SHARED = f"{MARKED}, {MEMBER} INT, {FAILURE} STRING"
 
 
 @dataclass(frozen=True)
@@ -77,73 +81,127 @@ class PackedSlice:
     Args:
         work: what is done with them.
         split, place: the slice's; see ``Work``.
+        shares: what of the work is whose, where it is that of several operators.
 
     Attributes:
         facts: what the slice turned out to hold so far.
     """
 
-    def __init__(self, work: PackedWork, split: str, place: int = 0) -> None:
+    def __init__(self, work: PackedWork, split: str, place: int = 0, shares: Sequence[Share] = ()) -> None:
         self.facts = Facts(times=Times() if work.times else None)
-        self._work, self._split, self._place = work, split, place
+        self._work, self._shares = work, shares
         self._groups = bucket_keys(work.buckets)
-        self._packing = Packing(work.operator, self._groups, work.buckets_of)
-        # One batch waits: the last one carries the facts, which are known when all has been read.
-        self._waiting: pa.RecordBatch | None = None
+        self._partial = PartialWork(work.operator, work.buckets_of)
+        self._outlets = [_Outlet(share.member, split, place) for share in shares] or [_Outlet(None, split, place)]
 
     def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take rows; yield packed ones that are to leave now."""
         for made in self._work.inputs(batch, self.facts) if batch.num_rows else ():
-            yield from self._before_the_last(self._packing.take(made))
+            yield from self._packed(self._partial.take(made))
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield the packed rows that are left at the end."""
-        yield from self._before_the_last(self._packing.rest())
-        # Rows that are all filtered out still move the watermark and count as read.
-        if self._waiting is None and self.facts.rows:
-            self._waiting = _nothing_for(self._groups[0])
-        if self._waiting is not None:
-            yield _marked(self._waiting, self._split, self.facts, self._place)
+        yield from self._packed(self._partial.rest())
+        for outlet in self._outlets:
+            yield from outlet.rest(self.facts, self._groups[0])
 
-    def _before_the_last(self, leaving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for packed in leaving:
+    def failed(self, error: SqlExtError) -> Iterator[pa.RecordBatch]:
+        """Yield what tells each of several operators that the work failed."""
+        for outlet in self._outlets:
+            yield outlet.failed(error, self._groups[0])
+
+    def _packed(self, leaving: Iterator[tuple[pa.Table, Ints]]) -> Iterator[pa.RecordBatch]:
+        for table, buckets in leaving:
+            mine = [share.of(table) for share in self._shares] or [table]
+            for outlet, rows in zip(self._outlets, mine, strict=True):
+                yield from outlet.take(packed(rows, buckets, self._groups))
+
+
+@dataclass
+class _Outlet:
+    """Marks packed rows on their way to one operator; ``member``: whose they are, where there are several."""
+
+    member: int | None
+    split: str
+    place: int
+    #: One batch waits: the last one carries the facts, which are known when all has been read.
+    _waiting: pa.RecordBatch | None = None
+
+    def take(self, leaving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in leaving:
             if self._waiting is not None:
-                yield _marked(self._waiting, self._split, Facts(), self._place)
-            self._waiting = packed if packed.num_rows else self._waiting
+                yield self._marked(self._waiting, Facts())
+            self._waiting = rows if rows.num_rows else self._waiting
+
+    def rest(self, facts: Facts, group: int) -> Iterator[pa.RecordBatch]:
+        # Rows that are all filtered out still move the watermark and count as read.
+        if self._waiting is None and facts.rows:
+            self._waiting = _nothing_for(group)
+        if self._waiting is not None:
+            yield self._marked(self._waiting, facts)
+
+    def failed(self, error: SqlExtError, group: int) -> pa.RecordBatch:
+        return self._marked(_nothing_for(group), Facts(), f"[{error.code}] {error.message}")
+
+    def _marked(self, rows: pa.RecordBatch, facts: Facts, failure: str | None = None) -> pa.RecordBatch:
+        marked = _marked(rows, self.split, facts, self.place)
+        if self.member is None:
+            return marked
+        marked = marked.append_column(MEMBER, pa.array([self.member] * marked.num_rows, pa.int32()))
+        return marked.append_column(FAILURE, pa.array([failure] * marked.num_rows, pa.string()))
+
+
+class Together(NamedTuple):
+    """The partial work of operators that is the same, but for their aggregates, and what of it is whose."""
+
+    work: PackedWork
+    shares: tuple[Share, ...]
 
 
 @dataclass(frozen=True)
 class SharedWork(Work):
     """The partial work of several operators on the same rows, which are read once.
 
+    ``MEMBER`` says whose packed rows are, as ``Share.member`` does. A work that fails ends, and a row with ``FAILURE``
+    tells it; the others go on.
+
     Attributes:
-        works: of each operator.
+        works: what is done; each may be the work of several operators.
     """
 
-    works: tuple[PackedWork, ...]
+    works: tuple[Together, ...]
 
     def process(self, split: str, read: Read, place: int = 0) -> Iterator[pa.RecordBatch]:
-        """Yield packed rows; ``MEMBER`` says whose they are, as a place in ``works``."""
-        pieces = [PackedSlice(work, split, place) for work in self.works]
-        for batch in read(partial(self._passes, pieces) if all(w.program.filters for w in self.works) else None):
+        """Yield packed rows."""
+        pieces = [PackedSlice(of.work, split, place, of.shares) for of in self.works]
+        failures: dict[int, SqlExtError] = {}
+
+        def unless_failed(number: int, leaving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            if number in failures:
+                return
+            try:
+                yield from leaving
+            except SqlExtError as error:
+                failures[number] = error
+
+        filtered = all(of.work.program.filters for of in self.works)
+        for batch in read(partial(self._passes, pieces) if filtered else None):
             for number, piece in enumerate(pieces):
-                yield from _numbered(piece.take(batch), number)
+                yield from unless_failed(number, piece.take(batch))
         for number, piece in enumerate(pieces):
-            yield from _numbered(piece.rest(), number)
+            yield from unless_failed(number, piece.rest())
+        for number, error in failures.items():
+            yield from pieces[number].failed(error)
         spare_what_is_loaded()
 
     def _passes(self, pieces: Sequence[PackedSlice], known: Known, rows: int) -> bool:
         """Count rows for all works, if none of them need them; return whether that is so."""
         found = [Facts() for _ in pieces]
-        if not all(work.program.passes(facts, known, rows) for work, facts in zip(self.works, found, strict=True)):
+        if not all(of.work.program.passes(facts, known, rows) for of, facts in zip(self.works, found, strict=True)):
             return False
         for piece, facts in zip(pieces, found, strict=True):
             piece.facts.add(facts.rows, facts.smallest, facts.largest)
         return True
-
-
-def _numbered(leaving: Iterator[pa.RecordBatch], number: int) -> Iterator[pa.RecordBatch]:
-    for packed in leaving:
-        yield packed.append_column(MEMBER, pa.array([number] * packed.num_rows, pa.int32()))
 
 
 def _nothing_for(group: int) -> pa.RecordBatch:

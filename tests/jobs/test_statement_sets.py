@@ -98,6 +98,20 @@ def test_a_row_that_cannot_be_read_ends_the_job(events: Workspace) -> None:
     assert _written(events) == _expected()
 
 
+def test_an_expression_that_fails_is_told_of_at_its_insert(events: Workspace) -> None:
+    """No query is told of a fault of another one."""
+    events.put("2.csv", "b,2000000000,3")
+    failing = _EACH[3].replace("MAX(CAST(v AS BIGINT))", "MAX(CAST(v * 2 AS BIGINT))")
+    assert failing != _EACH[3]
+    with pytest.raises(SqlExtError) as caught:
+        events.run(_SET.replace(_EACH[3], failing))[-1].query.await_termination()
+    assert caught.value.code == "RUN-041"
+    assert caught.value.span is not None
+    assert "INTO largest" in caught.value.span.text
+    (events.input / "2.csv").unlink()
+    assert events.delta("largest") == []
+
+
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize(

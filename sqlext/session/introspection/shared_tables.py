@@ -8,9 +8,10 @@ from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
-from sqlext.rewrite.script.model import SparkScript
-from sqlext.rewrite.script.shared import told
+from sqlext.rewrite.script.model import ArrowView, SparkScript
+from sqlext.rewrite.script.shared import SharedRead, shared_reads, told
 from sqlext.session.local_plans import is_of_this_process
+from sqlext.spark.reading.shared_rows import worked
 
 
 def shared_tables(
@@ -31,4 +32,21 @@ def shared_tables(
         return [()] * len(scripts)
     if all(map(is_of_this_process, engines)):
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
-    return list(told(scripts, known))
+    lines: list[Sequence[str]] = list(told(scripts, known))
+    for read in shared_reads(scripts, known):
+        for queries in _combined_once(read, scripts):
+            who = ", ".join(dict.fromkeys(known[query].table.name.name for query in queries))
+            text = f"{read.table.name.name}: windows that differ in aggregates alone are combined once for {who}"
+            lines = [[*of, text] if query in queries else of for query, of in enumerate(lines)]
+    return lines
+
+
+def _combined_once(read: SharedRead, scripts: Sequence[SparkScript]) -> list[list[int]]:
+    """Return the queries whose windows differ in their aggregates alone, of each such window."""
+    views = [(query, step) for query, step in read.members if isinstance(step, ArrowView)]
+    if not views:
+        return []
+    from sqlext.sources.together import works_together  # it needs Arrow, which few statements do
+
+    works = works_together([worked(step, scripts[query].buckets) for query, step in views])
+    return [[views[share.member][0] for share in work.shares] for work in works]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlext.connectors.row_bounds import ColumnBounds
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
-from sqlext.sources.packed import MEMBER, PackedWork, SharedWork
+from sqlext.sources.packed import FAILURE, MEMBER, PackedWork, SharedWork, Together
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.expressions.columns import Apply, Column, Compare, Literal
@@ -22,6 +22,7 @@ from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.windows.operator import WindowOperator
 from sqlext_udfs.windows.policy import Policy, Tumble
+from sqlext_udfs.windows.shares import Share
 from sqlext_udfs.windows.specification import WindowSpecification
 from sqlext_udfs.windows.triggers.tree import WindowClose
 
@@ -109,15 +110,20 @@ _ROWS = st.lists(
 )
 
 
+def _shared(*works: PackedWork) -> SharedWork:
+    return SharedWork(tuple(Together(work, (Share(number),)) for number, work in enumerate(works)))
+
+
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=4), st.lists(_ROWS, max_size=4))
 def test_shared_rows_are_those_of_each_work_alone(
     least: list[int], pieces: list[list[tuple[str | None, int, int]]]
 ) -> None:
     """Each work has its own filter, and its own marks and counts."""
     works, batches = tuple(_work(each) for each in least), [_batch(*rows) for rows in pieces]
-    shared = list(SharedWork(works).process("files", lambda _: iter(batches)))
+    shared = list(_shared(*works).process("files", lambda _: iter(batches)))
     for number, work in enumerate(works):
         mine = [row for batch in shared for row in batch.to_pylist() if row.pop(MEMBER) == number]
+        assert {row.pop(FAILURE) for row in mine} <= {None}
         assert mine == [row for batch in work.process("files", lambda _: iter(batches)) for row in batch.to_pylist()]
 
 
@@ -136,7 +142,7 @@ def test_rows_are_passed_over_where_no_work_needs_them(highest: int, passed: boo
         asked.append(passes(_known(0, highest), 7))
         return iter(())
 
-    rows = [r for b in SharedWork((_work(20), _work(10))).process("files", read) for r in b.to_pylist()]
+    rows = [r for b in _shared(_work(20), _work(10)).process("files", read) for r in b.to_pylist()]
     assert asked == [passed]
     assert [(r[MEMBER], r["read"]) for r in rows] == ([(0, 7), (1, 7)] if passed else [])
 
@@ -149,5 +155,14 @@ def test_nothing_is_passed_over_beside_a_work_without_filter() -> None:
         asked.append(passes)
         return iter(())
 
-    list(SharedWork((_work(20), PackedWork(plain, _OPERATOR, 1, _BUCKETS))).process("files", read))
+    list(_shared(_work(20), PackedWork(plain, _OPERATOR, 1, _BUCKETS)).process("files", read))
     assert asked == [None]
+
+
+def test_a_work_that_fails_ends_alone() -> None:
+    """The others have all their rows; its own failure is told last."""
+    early, late = _batch(("a", 1, 1)), _batch(("a", 2, None))
+    works = (_work(nulls="fail"), _work(nulls="drop"))
+    rows = [r for b in _shared(*works).process("files", lambda _: iter([early, late, early])) for r in b.to_pylist()]
+    failed = (0, 0, "[RUN-001] rowtime t.ts is NULL")
+    assert [(r[MEMBER], r["read"], r[FAILURE]) for r in rows] == [(1, 2, None), failed]

@@ -48,6 +48,11 @@ class Aggregation:
             return []
         return [(n, len(a.partial_types)) for n, a in zip(self._names, self._accumulators, strict=True)]
 
+    @property
+    def widths(self) -> list[int]:
+        """How many columns the partial results of each aggregate have."""
+        return [len(a.partial_types) for a in self._accumulators]
+
     def moved(self, before: Named, partials: Columns, count: int) -> list[pa.Array]:
         """Return partial results that were kept for other aggregates: found by name, begun where there is none.
 

@@ -46,30 +46,11 @@ def pack(
         batches: the rows; the last column is the bucket.
         buckets_of: finds the bucket of rows, or of partial results, whose last column does not have it.
     """
-    packing = Packing(operator, keys, buckets_of)
-    yield from chain(chain.from_iterable(map(packing.take, batches)), packing.rest())
+    work = PartialWork(operator, buckets_of)
+    leaving = chain(chain.from_iterable(map(work.take, batches)), work.rest())
+    for table, buckets in leaving:
+        yield from packed(table, buckets, keys)
     spare_what_is_loaded()
-
-
-class Packing:
-    """Takes a partition's rows piece by piece, and gives them as ``pack`` does; arguments as of ``pack``."""
-
-    def __init__(
-        self, operator: BucketOperator[Any], keys: Sequence[int], buckets_of: Callable[[pa.Table], Ints] = last_column
-    ) -> None:
-        self._work, self._keys = PartialWork(operator, buckets_of), keys
-
-    def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Take rows; yield packed ones that are to leave now."""
-        yield from self._packed(self._work.take(batch))
-
-    def rest(self) -> Iterator[pa.RecordBatch]:
-        """Yield the packed rows that are left at the end."""
-        yield from self._packed(self._work.rest())
-
-    def _packed(self, leaving: Iterable[tuple[pa.Table, Ints]]) -> Iterator[pa.RecordBatch]:
-        for table, buckets in leaving:
-            yield from _packed(table, buckets, self._keys)
 
 
 def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -86,8 +67,14 @@ def tables(table: pa.Table) -> Iterator[bytes]:
         yield encode_rows(table.slice(start, _ROWS))
 
 
-def _packed(table: pa.Table, buckets: Ints, keys: Sequence[int]) -> Iterator[pa.RecordBatch]:
-    """Yield rows without their last column, grouped by bucket, each bucket's in their order."""
+def packed(table: pa.Table, buckets: Ints, keys: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """Yield rows without their last column, packed by bucket, each bucket's in their order.
+
+    Args:
+        table: the rows; the last column is passed over.
+        buckets: of each row.
+        keys: the grouping key of each bucket.
+    """
     # Numbers of 16 bits are sorted by their digits, in a third of the time.
     order = pa.array(np.argsort(buckets.astype(np.int16), kind="stable"))
     columns = [whole(c).take(order) for c in table.columns[:-1]]

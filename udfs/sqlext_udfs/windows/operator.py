@@ -28,6 +28,7 @@ from sqlext_udfs.windows.horizon import single_pane_horizon
 from sqlext_udfs.windows.lanes.engine import LaneEngine
 from sqlext_udfs.windows.lanes.program import lane_program
 from sqlext_udfs.windows.lanes.state import LaneStates
+from sqlext_udfs.windows.one_pane.engine import OnePaneEngine
 from sqlext_udfs.windows.one_pane.limited_sessions import LimitedSessionEngine
 from sqlext_udfs.windows.one_pane.pieces import SinglePaneEngine
 from sqlext_udfs.windows.one_pane.sessions import SingleSessionEngine
@@ -87,6 +88,12 @@ class WindowOperator(BucketOperator[Any]):
             compiled = WindowEngine(policy, _conditions(policy), triggers, evictors)
             engine = _any_panes(specification, types, panes, compiled, alone=least == _ALONE)
         self._engine = engine
+
+    @property
+    def partial_layout(self) -> PartialLayout | None:
+        """The order of the columns of partial results; None where ``partial`` gives rows as they are, or other ones."""
+        engine = self._engine
+        return engine.layout if isinstance(engine, OnePaneEngine) and engine.combines else None
 
     @property
     def takes_rows(self) -> bool:
