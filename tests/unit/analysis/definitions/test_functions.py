@@ -135,7 +135,10 @@ def test_drop(state: SessionState) -> None:
     assert isinstance(parsed("DROP TEMPORARY SYSTEM FUNCTION IF EXISTS f"), Drop)
     handler = run(state, f"CREATE FUNCTION f AS '{COUNTS}' LANGUAGE PYTHON; DROP FUNCTION F;")
     assert (state.functions.names(), handler.passed_on) == ([], False)
-    assert run(state, "DROP FUNCTION f;").passed_on, "what is none of ours may be Spark's"
+    for others in ("IF EXISTS f", "spark_catalog.default.f"):
+        assert run(state, f"DROP FUNCTION {others};").passed_on, "what is none of ours may be Spark's"
+    with pytest.raises(SqlExtError, match="FUNC-001.*no function `f`"):
+        run(state, "DROP FUNCTION f;")
 
 
 def test_registered_by_its_hooks_and_again(state: SessionState) -> None:
