@@ -137,7 +137,7 @@ def test_drop(state: SessionState) -> None:
     assert (state.functions.names(), handler.passed_on) == ([], False)
     for others in ("IF EXISTS f", "spark_catalog.default.f"):
         assert run(state, f"DROP FUNCTION {others};").passed_on, "what is none of ours may be Spark's"
-    with pytest.raises(SqlExtError, match="FUNC-001.*no function `f`"):
+    with pytest.raises(SqlExtError, match=r"FUNC-001.*no function `f`"):
         run(state, "DROP FUNCTION f;")
 
 
