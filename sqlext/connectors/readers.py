@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
@@ -36,6 +36,21 @@ class OwnSource:
 
 class Unread(Exception):  # noqa: N818 - not an error: Spark reads the table
     """Why a reader of ours does not read a table; its text is for EXPLAIN."""
+
+
+class FilePlace(NamedTuple):
+    """Where a file lies in a split that has others before and behind it.
+
+    Attributes:
+        split: which one.
+        begin, end: positions of the split before and behind all that came together with the file.
+        text: what it came with, in words.
+    """
+
+    split: str
+    begin: int
+    end: int
+    text: str
 
 
 class NewestRows(Protocol):
@@ -99,3 +114,18 @@ class TableReader(Protocol):
 
     def arrived(self, table: Table) -> Mapping[str, int]:
         """Return when files came, by their paths, in ms since 1970 UTC; nothing where that is not known."""
+
+    def places(self, table: Table) -> Mapping[str, FilePlace]:
+        """Return where files lie in their split, by their paths; nothing where rows or a log of files say it."""
+
+    def reached(self, offset: Mapping[str, object]) -> Mapping[str, int]:
+        """Return the positions by split that an offset in a checkpoint means, ours or Spark's.
+
+        Nothing where a log of files says it, and for an offset that is not understood.
+        """
+
+    def numbering(self, reader: SplitReader) -> tuple[SplitReader, str] | None:
+        """Return a reader of the same rows with the position of each in its split, and the name of that column.
+
+        None where rows have no positions.
+        """

@@ -29,7 +29,7 @@ class FoundRow:
 
     Attributes:
         origin: its file, or its split.
-        number: its number there, from 1, of those that can be read.
+        number: its position in its split where it has one; else its number there, from 1, of those that can be read.
         row: itself, as the table's view has it.
     """
 
@@ -54,7 +54,8 @@ def found_rows(script: LocalScript, sources: Location, tests: Sequence[Test], zo
     before: Counter[str] = Counter()
     for piece in pieces_read(script, sources):
         for number in _numbers(piece, matching, 0, piece.rows.num_rows):
-            yield FoundRow(piece.origin, before[piece.origin] + number + 1, piece.rows.slice(number, 1))
+            place = before[piece.origin] + number + 1 if piece.positions is None else piece.positions[number].as_py()
+            yield FoundRow(piece.origin, place, piece.rows.slice(number, 1))
         before[piece.origin] += piece.rows.num_rows
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sqlext.connectors.base import declared_type, is_instant, read_columns
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.readers import OwnSource, Unread
+from sqlext.connectors.readers import FilePlace, OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
 from sqlext.locations import absolute, is_remote, near, on_disk, scheme_of
 from sqlext.sources.arrow_types import arrow_type, json_type
@@ -144,6 +144,18 @@ class FileTables:
         """Return when the files that are there were written; see ``TableReader.arrived``."""
         self.require_there(table)
         return {file.path: file.modified for file in self.stored(table)}
+
+    def places(self, table: Table) -> Mapping[str, FilePlace]:
+        """Return nothing: a log says which files were taken; see ``TableReader.places``."""
+        return {}
+
+    def reached(self, offset: Mapping[str, object]) -> Mapping[str, int]:
+        """Return nothing, as ``places``."""
+        return {}
+
+    def numbering(self, reader: SplitReader) -> tuple[SplitReader, str] | None:
+        """Return nothing: rows are counted by file."""
+        return None
 
 
 def _tail(decoder: FileDecoder, file: FoundFile, access: FileAccess, most: int) -> pa.Table:

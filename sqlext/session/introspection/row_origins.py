@@ -30,7 +30,7 @@ from sqlext.jobs.taken_files import Taken, TakenFiles, taken_files
 from sqlext.local.arrivals import shown
 from sqlext.local.engine import computed
 from sqlext.local.row_search import found_rows, window_of
-from sqlext.plan.base import PlanNode
+from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
 from sqlext.plan.lineage.tests import Within
@@ -220,12 +220,20 @@ class _Explaining:
     def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[tuple[Any, ...]]:
         script = local_select(origin.plan.transform(_as_history), in_utc(self.env, origin.scan.table))
         table = script.reads[0].table
-        arrived = connector_of(table).table_reader().arrived(table)
+        reader = connector_of(table).table_reader()
+        arrived, places = reader.arrived(table), reader.places(table)
+        splits = connector_of(table).has_splits(table)
         for found in found_rows(script, self._place(), origin.tests, self.env.zone):
-            taken = writer.taken.of(found.origin, arrived.get(found.origin))
+            place, came_with = shown(found.origin, table), places.get(found.origin)
+            taken = None if splits else writer.taken.of(found.origin, arrived.get(found.origin))
+            if came_with is not None:
+                place = f"{came_with.text}: {place}"
+                taken = writer.taken.of_position(came_with.split, came_with.begin, came_with.end) or taken
+            elif splits:
+                taken = writer.taken.of_position(found.origin, found.number, found.number + 1)
             judged = _judged(taken, origin, self.env.zone) if taken is not None else (None, None, None)
             values = _text(*_as_read(origin.scan, found.row))
-            yield origin.scan.table.name.name, shown(found.origin, table), found.number, *judged, values
+            yield origin.scan.table.name.name, place, found.number, *judged, values
 
     def _place(self) -> Location:
         self._reads += 1
@@ -248,8 +256,16 @@ def _writers(
         # The queries of one statement have its whole text, in the order of its INSERTs.
         for number, record in enumerate(r for r in records if r.statement == text and bound):
             plan, filled = bound[number % len(bound)]
-            taken = taken_files(home_location(state.folder, record, state.stores), record.started)
+            place = home_location(state.folder, record, state.stores)
+            scans = [n for n in walk(plan) if isinstance(n, Scan)]
+            reached = connector_of(scans[0].table).table_reader().reached if _is_read(scans) else None
+            taken = taken_files(place, record.started, reached)
             yield Writer(record.name, plan, taken, filled)
+
+
+def _is_read(scans: Sequence[Scan]) -> bool:
+    """Whether a query reads one table, which a reader of ours can read."""
+    return len(scans) == 1 and connector_of(scans[0].table).decodes
 
 
 def _bound(asked: ast.ExplainRow, text: str, table: Table, env: Environment) -> list[_Bound]:

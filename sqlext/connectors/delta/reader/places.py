@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.delta.reader.tables import READER, log_of
-from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, DeltaReader
+from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, DeltaReader, position_of
 from sqlext.connectors.places import Backlog, ReadPlace
 from sqlext.connectors.readers import Unread
 from sqlext.errors import SqlExtError
@@ -14,10 +12,8 @@ from sqlext.sources.file_tables import path_of
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Table
 
-#: In the offsets of Delta's own source (``DeltaSourceOffset``): the table's id, the version, the last file read of it.
-_TABLE, _VERSION, _FILE = "reservoirId", "reservoirVersion", "index"
-#: Files of a version are fewer. A greater number stands for the end of the version.
-_ALL_FILES = 1 << 40
+#: In the offsets of Delta's own source: the table's id.
+_TABLE = "reservoirId"
 
 
 class DeltaPlaces:
@@ -65,18 +61,9 @@ def _position(log: DeltaLog, place: ReadPlace) -> DeltaPosition | None:
     """Return how far a table was read; None where several could be meant."""
     ours = place.only(SPLIT)
     if ours is not None:
-        return DeltaPosition.of(int(str(ours[SPLIT])))
+        return position_of(ours)
     own = [offset for offset in place.offsets if offset.get(_TABLE) == log.identity()]
-    return _of_delta(own[0]) if len(own) == 1 else None
-
-
-def _of_delta(offset: Mapping[str, object]) -> DeltaPosition:
-    version, last = int(str(offset[_VERSION])), int(str(offset[_FILE]))
-    if last >= _ALL_FILES:
-        return DeltaPosition(version + 1, True, 0)
-    # Delta has had two names for it.
-    first = offset.get("isStartingVersion", offset.get("isInitialSnapshot", False))
-    return DeltaPosition(version, first is not True, max(last + 1, 0))
+    return position_of(own[0]) if len(own) == 1 else None
 
 
 PLACES = DeltaPlaces()

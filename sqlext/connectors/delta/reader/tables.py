@@ -11,10 +11,18 @@ import pyarrow as pa
 
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.delta.reader.log import DeltaLog, LogColumns
-from sqlext.connectors.delta.reader.versions import DeltaReader, DeltaStart, Tolerance, Watched
+from sqlext.connectors.delta.reader.versions import (
+    SPLIT,
+    DeltaPosition,
+    DeltaReader,
+    DeltaStart,
+    Tolerance,
+    Watched,
+    position_of,
+)
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.readers import Unread
+from sqlext.connectors.readers import FilePlace, Unread
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import arrow_type
@@ -69,6 +77,23 @@ class DeltaTables(FileTables):
         # Rows that were rewritten have come before.
         options = {**dict(table.options), "startingVersion": "0", "skipChangeCommits": "true"}
         return replace(table, options=tuple(options.items()))
+
+    def places(self, table: Table) -> Mapping[str, FilePlace]:
+        """Return with which commit each file came; see ``TableReader.places``."""
+        log = log_of(path_of(table))
+        found: dict[str, FilePlace] = {}
+        for version in range(log.version() + 1):
+            commit = log.commit(version)
+            begin, end = (DeltaPosition(v, is_commit=True, files=0).number for v in (version, version + 1))
+            for file in commit.added if commit is not None else ():
+                found[file.found.path] = FilePlace(SPLIT, begin, end, f"version {version}")
+        return found
+
+    def reached(self, offset: Mapping[str, object]) -> Mapping[str, int]:
+        """Return the position behind the last file that was read; nothing within what was there at the beginning."""
+        position = position_of(offset)
+        # The order of these files is not that of the commits that they came with.
+        return {SPLIT: position.number} if position is not None and position.is_commit else {}
 
     def require_there(self, table: Table) -> None:
         """Check that a Delta table is there."""

@@ -25,6 +25,10 @@ from sqlext.stores.files import FileAccess
 SPLIT = "versions"
 #: Room for 16 million files of a version, and for 2**38 versions in a number of 63 bits.
 _FILE_BITS = 24
+#: In the offsets of Delta's own source (``DeltaSourceOffset``): the version, and the last file that was read of it.
+_VERSION, _FILE = "reservoirVersion", "index"
+#: Files of a version are fewer. A greater number stands for the end of the version.
+_ALL_FILES = 1 << 40
 
 
 class DeltaPosition(NamedTuple):
@@ -55,6 +59,20 @@ class DeltaPosition(NamedTuple):
     def number(self) -> int:
         """The position as one number, in the same order."""
         return (self.version << 1 | self.is_commit) << _FILE_BITS | self.files
+
+
+def position_of(offset: Mapping[str, object]) -> DeltaPosition | None:
+    """Return what an offset in a checkpoint means, ours or that of Delta's own source; None for another one's."""
+    if SPLIT in offset:
+        return DeltaPosition.of(int(str(offset[SPLIT])))
+    if _VERSION not in offset:
+        return None
+    version, last = int(str(offset[_VERSION])), int(str(offset[_FILE]))
+    if last >= _ALL_FILES:
+        return DeltaPosition(version + 1, True, 0)
+    # Delta has had two names for it.
+    first = offset.get("isStartingVersion", offset.get("isInitialSnapshot", False))
+    return DeltaPosition(version, first is not True, max(last + 1, 0))
 
 
 @dataclass(frozen=True, slots=True)

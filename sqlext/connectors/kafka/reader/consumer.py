@@ -155,7 +155,7 @@ class KafkaReader:
                 answers = _admin(self.config).list_offsets(
                     asked, isolation_level=IsolationLevel[level], request_timeout=_ANSWER
                 )
-                return {_split(p.topic, p.partition): int(a.result().offset) for p, a in answers.items()}
+                return {split_of(p.topic, p.partition): int(a.result().offset) for p, a in answers.items()}
             except KafkaException as error:
                 # A partition is between two leaders, or has none yet.
                 if error.args[0].code() not in passing or time.monotonic() > until:
@@ -266,7 +266,7 @@ def _is_end(message: Message, piece: Records) -> bool:
     return (message.offset() or 0) >= piece.end
 
 
-def _split(topic: str, partition: int) -> str:
+def split_of(topic: str, partition: int) -> str:
     return f"{topic}-{partition}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -21,13 +22,13 @@ from sqlext.connectors.kafka.options import (
     part_options,
     value_format,
 )
-from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
+from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart, split_of
 from sqlext.connectors.kafka.reader.rows import METADATA, KafkaRows, RawRows, ValueRows
 from sqlext.connectors.kafka.spark_options import end_filters
 from sqlext.connectors.kafka.upsert import keyed
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.readers import OwnSource, Unread
-from sqlext.connectors.splits import Limit
+from sqlext.connectors.readers import FilePlace, OwnSource, Unread
+from sqlext.connectors.splits import Limit, SplitReader
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.decoding.avro_messages import KINDS, AvroField, AvroValues
 from sqlext.sources.decoding.registry_avro import FromRegistry, RegistryValues
@@ -39,6 +40,8 @@ from sqlext_catalog.secrets import resolve_options
 
 #: Rows of a micro-batch where alignment holds sources back: it can only do so between two of them.
 ALIGNED_ROWS = 100_000
+# A column that no table has.
+_OFFSET = "__offset"
 
 
 class KafkaTables:
@@ -103,6 +106,27 @@ class KafkaTables:
     def arrived(self, table: Table) -> Mapping[str, int]:
         """Return nothing: partitions are no files."""
         return {}
+
+    def places(self, table: Table) -> Mapping[str, FilePlace]:
+        """Return nothing, as ``arrived``."""
+        return {}
+
+    def reached(self, offset: Mapping[str, object]) -> Mapping[str, int]:
+        """Return the offsets of partitions: as we write them, or by topic as Spark does."""
+        found: dict[str, int] = {}
+        for name, value in offset.items():
+            ends = {int(p): e for p, e in value.items()} if isinstance(value, Mapping) else {}
+            found |= {split_of(name, p): int(e) for p, e in ends.items()}
+            found |= {name: value} if isinstance(value, int) else {}
+        return found
+
+    def numbering(self, reader: SplitReader) -> tuple[SplitReader, str] | None:
+        """Return what gives the offset of each row too; see ``TableReader.numbering``."""
+        assert isinstance(reader, KafkaReader)
+        if not isinstance(reader.rows, ValueRows):
+            return None
+        rows = replace(reader.rows, metadata=(*reader.rows.metadata, (_OFFSET, "offset")))
+        return replace(reader, rows=rows), _OFFSET
 
 
 class UpsertTables(KafkaTables):
