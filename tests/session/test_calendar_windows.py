@@ -61,10 +61,14 @@ def times(seed: int) -> list[datetime]:
     return [t.replace(microsecond=t.microsecond // 1000 * 1000) for t in found]
 
 
-@pytest.mark.parametrize("zoned", [False, True])
-def test_each_row_is_in_the_windows_that_hold_it(workspace: Workspace, zoned: bool) -> None:
+#: Of these clocks some have no midnight on some days, or two, or leave out a day.
+ZONES = ["America/New_York", "America/Havana", "America/Sao_Paulo", "Pacific/Apia"]
+
+
+@pytest.mark.parametrize("zoned_by", ["", *ZONES])
+def test_each_row_is_in_the_windows_that_hold_it(workspace: Workspace, zoned_by: str) -> None:
     """A TIMESTAMP_LTZ is in the windows of its wall clock in the session's zone."""
-    zone = ZoneInfo("America/New_York")
+    zoned, zone = bool(zoned_by), ZoneInfo(zoned_by or "UTC")
     rows = [(str(i), t) for i, t in enumerate(times(7))]
     shown = [
         json.dumps({"k": k, "v": 1, "ts": f"{t:%Y-%m-%d %H:%M:%S.%f}"[:-3] + ("Z" if zoned else "")}) for k, t in rows
@@ -81,13 +85,46 @@ def test_each_row_is_in_the_windows_that_hold_it(workspace: Workspace, zoned: bo
             f" FROM TABLE({function}(TABLE ev, DESCRIPTOR(ts), {arguments}))"
             " GROUP BY k, window_start, window_end;"
         )
-    settings = ("SET 'execution.runtime-mode' = 'batch';", ZONED if zoned else "")
+    settings = ("SET 'execution.runtime-mode' = 'batch';", f"SET 'table.local-time-zone' = '{zone.key}';")
     results = [r for r in workspace.run(source, *settings, *selects) if r.columns[:1] == ("k",)]
     assert len(results) == len(CALLS)
     for call, result in zip(CALLS, results, strict=True):
         expected = sorted((k, *w, 1) for k, wall in walls for w in windows(call, wall))
         assert sorted(map(tuple, result.rows)) == expected, call
         assert expected, call
+
+
+#: Around what each clock does at a midnight, or with a day (UTC).
+TURNS = {
+    "America/Havana": [(2024, 3, 10, 5), (2024, 11, 3, 5)],
+    "America/Sao_Paulo": [(2018, 11, 4, 3), (2018, 2, 18, 2)],
+    "Pacific/Apia": [(2011, 12, 30, 10)],
+    "Australia/Lord_Howe": [(2024, 4, 6, 15), (2024, 10, 5, 15)],
+}
+
+
+@pytest.mark.parametrize("zone", TURNS)
+def test_weeks_from_sunday_on_and_days_of_a_zone(workspace: Workspace, zone: str) -> None:
+    steps = [timedelta(minutes=m) for m in (-1500, -90, -61, -60, -31, -1, 0, 1, 29, 30, 59, 60, 61, 90, 1500, 9000)]
+    instants = [datetime(*turn) + step for turn in TURNS[zone] for step in steps]
+    workspace.put("0.json", *(json.dumps({"k": str(i), "v": 1, "ts": f"{t}Z"}) for i, t in enumerate(instants)))
+    source = SOURCE.format(type="TIMESTAMP_LTZ(3)").replace("'2' SECOND", "'3000' DAY")
+    queries = [
+        f"SELECT k, window_start, window_end, COUNT(*) FROM TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), {arguments})) "
+        "GROUP BY k, window_start, window_end;"
+        for arguments in ("INTERVAL '7' DAY, INTERVAL '3' DAY", "INTERVAL '1' DAY")
+    ]
+    utc = ZoneInfo("UTC")
+    walls = [t.replace(tzinfo=utc).astimezone(ZoneInfo(zone)).replace(tzinfo=None) for t in instants]
+    midnights = [datetime(wall.year, wall.month, wall.day) for wall in walls]
+    sundays = [midnight - (midnight.weekday() + 1) % 7 * DAY for midnight in midnights]
+    expected = [
+        sorted((str(i), start, start + length, 1) for i, start in enumerate(starts))
+        for starts, length in ((sundays, 7 * DAY), (midnights, DAY))
+    ]
+    for mode in ("", "SET 'execution.runtime-mode' = 'batch';"):
+        results = workspace.run(f"SET 'table.local-time-zone' = '{zone}';", mode, source, *queries)[-2:]
+        assert [sorted(map(tuple, result.rows)) for result in results] == expected
 
 
 @pytest.fixture
