@@ -27,6 +27,7 @@ WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'parquet');
 CREATE TABLE r (k BIGINT, id BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
   PRIMARY KEY (k) NOT ENFORCED)
 WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'parquet');
+CREATE TABLE keys (k BIGINT) WITH ('connector' = 'filesystem', 'path' = '{source}-keys', 'format' = 'parquet');
 CREATE TABLE out (a BIGINT, b BIGINT) WITH ('connector' = 'blackhole');
 CREATE TABLE ups (a BIGINT, id BIGINT, b BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'blackhole');
 """
@@ -51,6 +52,7 @@ def pairs() -> list[Pair]:
     for seconds in (10, 4):
         query = f"INSERT INTO out SELECT k, SUM(v) {_WINDOW.format(_TUMBLE.format(seconds))}"
         found.append(Pair(f"FILL, windows of {seconds} s", query, f"{query} EMIT FILL FOR 1m"))
+        found.append(Pair(f"FILL of a table, {seconds} s", query, f"{query} EMIT FILL FOR EACH KEY OF keys"))
     back, near = _AS_OF.format("l.ts >= r.ts"), _AS_OF.format("NEAREST(l.ts, r.ts)")
     near = near.replace(" ON ", " TOLERANCE INTERVAL '10' SECOND ON ")
     found.append(Pair("as-of join", _TEMPORAL, f"INSERT INTO out SELECT l.k, r.v {back}"))
@@ -94,6 +96,7 @@ def main() -> None:
         spark = local_spark(cores=2, folder=root / "spark", settings={"spark.driver.memory": "8g"})
         source = root / "in"
         write_input(spark, source, arguments.rows)
+        spark.read.parquet(str(source)).select("k").distinct().coalesce(1).write.parquet(f"{source}-keys")
         for pair in pairs():
             if not arguments.only or any(o in pair.name for o in arguments.only):
                 compare(spark, root, source, pair, arguments.runs)

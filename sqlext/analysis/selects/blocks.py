@@ -146,8 +146,9 @@ def _result(block: Block, binding: Binding) -> nodes.PlanNode:
     if contains(block.node, SlideRows):
         block = with_slides(block, items, grouping, binding)
         items, grouping = checked_items(block, binding), None
-    # A grouping of static rows has one result and ignores EMIT; what a pane says of itself has no value there.
-    if grouping is None or not block.node.streaming:
+    # A grouping of static rows has one result, and ignores EMIT but for FILL. Without it no pane says what it is.
+    emit = block.select.emit
+    if grouping is None or not (block.node.streaming or (emit is not None and emit.fill is not None)):
         _check_no_panes(block.select if grouping is None else replace(block.select, emit=None), items)
     if grouping is not None:
         return bind_groups(block, items, grouping, binding)
