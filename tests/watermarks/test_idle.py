@@ -130,6 +130,36 @@ def test_the_clock_closes_the_windows_of_a_silent_source(
     assert run.query.progress["rows_dropped"] == 1
 
 
+NAMES = """CREATE TABLE names (k STRING) WITH ('connector' = 'filesystem', 'path' = '${IN}/names', 'format' = 'csv',
+  'source.monitor-interval' = '1 s');
+"""
+FILLED = """SET 'sqlext.clock' = '${{CLOCK}}';
+SELECT k, window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY k, window_start, window_end EMIT FILL FOR {};
+"""
+
+
+@pytest.mark.parametrize(("fill", "keys", "minutes"), [("2m", "x", 3), ("EACH KEY OF names", "xy", 5)])
+def test_the_clock_gives_the_windows_without_rows_of_a_silent_source(
+    spark: SparkSession, tmp_path: Path, timed: list[TimedRun], fill: str, keys: str, minutes: int
+) -> None:
+    table = TABLE.format(name="a", options=IDLE + ", 'sqlext.idle.close-windows' = 'true'")
+    run = started(timed, spark, tmp_path, table + NAMES + FILLED.format(fill), "a", "names")
+    start = 1_704_067_200  # 2024-01-01
+    run.clock(start)
+    run.put("names", ["x", "y"])
+    run.put("a", [at(5), at(50)])
+    run.settle()
+    assert run.rows == []
+    for minute in range(5):
+        # A minute behind the end of the window, and a second before that.
+        for early, there in ((1, minute), (0, minute + 1)):
+            run.clock(start + 60 * (minute + 2) - early)
+            run.settle()
+            expected = [(k, m, 2 if m == 0 and k == "x" else 0) for k in keys for m in range(min(there, minutes))]
+            assert [(k, w.minute, n) for k, w, n in run.rows] == expected
+
+
 def test_a_bounded_input_beside_an_endless_one_holds_nobody_back(
     spark: SparkSession, tmp_path: Path, timed: list[TimedRun]
 ) -> None:
