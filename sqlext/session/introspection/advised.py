@@ -66,7 +66,7 @@ def answered(found: Analyzed, arrivals: Arrivals) -> Result:
     for text in told:
         warnings.warn(text, LatenessNotice, stacklevel=2)
     curve = DelayCurve("late rows", {label or _ALL: points for label, points in advice.curve().items()}, found.delay)
-    return Result(COLUMNS, advice.rows(), notices=(advice.summary(), *told), curve=curve)
+    return Result(COLUMNS, advice.rows(), notices=(advice.summary(), *advice.wrong_windows(), *told), curve=curve)
 
 
 def _advice(found: Analyzed, arrivals: Arrivals) -> Advice:

@@ -77,6 +77,17 @@ class Lateness:
         of = self.arrivals.partition[chosen][first]
         return len(np.unique(number[chosen])), _counted(of, np.ones(len(of), np.int64), len(self.arrivals.labels))
 
+    def wrong_windows(self, delay: int) -> list[tuple[int, int, int]]:
+        """Return of each window that misses rows its end (ms), how many it misses, and how many it should have.
+
+        Those that miss most come first.
+        """
+        ends, number = np.unique(self.deadline, return_inverse=True)
+        rows = _counted(number.reshape(-1), self.arrivals.rows, len(ends))
+        lost = _counted(number.reshape(-1), np.where(self.late(delay), self.arrivals.rows, 0), len(ends))
+        order = [n for n in np.lexsort((ends, -lost)).tolist() if lost[n]]
+        return [(int(ends[n]), int(lost[n]), int(rows[n])) for n in order]
+
     def wait(self, delay: int) -> int | None:
         """Return how far event time has gone on, on average, when a row or window comes out; None if none does."""
         kept = ~self.late(delay)

@@ -13,12 +13,14 @@ from sqlext.watermarks.advice.alignment import Aligned
 from sqlext.watermarks.advice.arrivals import Flags, Ints
 from sqlext.watermarks.advice.delays import chosen_delays
 from sqlext.watermarks.advice.lateness import ALWAYS, Lateness
-from sqlext.watermarks.texts import duration
+from sqlext.watermarks.texts import duration, moment
 
 #: Of a share; below that nobody decides by it.
 _DIGITS = 6
 #: ms of a wait from which on it is told in seconds.
 _LONG = 1_000
+#: Wrong windows that are named.
+_WINDOWS = 10
 #: Steps of a curve that are drawn.
 _POINTS = 100
 COLUMNS = (
@@ -93,6 +95,24 @@ class Advice:
         lost = ((d, _share(int(self.lateness.rows(self.lateness.late(d)).sum()), total)) for d in self.looked_at)
         shown = (f"{duration(d) if d else '0 s'} {100 * share:.3g} %" for d, share in lost)
         return f"Late rows: {', '.join(shown)}."
+
+    def wrong_windows(self) -> Iterator[str]:
+        """Yield which windows would be wrong with the declared delay, those that miss most rows first."""
+        windows = self.lateness.windows
+        if windows is None or self.declared is None:
+            return
+        found, every = self.lateness.wrong_windows(self.declared), self.lateness.windows_of()[0]
+        delay = duration(self.declared) if self.declared else "0 s"
+        if not found:
+            yield f"With a delay of {delay} no window would be wrong."
+            return
+        zone = windows.zone or "UTC"
+        shown = (f"until {moment(end, zone)}, {lost:,} of {rows:,}" for end, lost, rows in found[:_WINDOWS])
+        most = " that miss most" if len(found) > _WINDOWS else ""
+        yield (
+            f"With a delay of {delay}, {len(found):,} of {every:,} windows would miss rows."
+            f" Those{most}: {'; '.join(shown)}."
+        )
 
     def warnings(self) -> Iterator[str]:
         """Yield what the numbers do not say of themselves."""

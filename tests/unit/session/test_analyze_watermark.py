@@ -129,6 +129,13 @@ def test_columns_tell_partitions_and_windows_apart(session: Session, tmp_path: P
     rows = [row for row in found(session, f"{statement})") if not row["declared"]]
     counts = [(row["partition"], row["late rows"], row["windows"], row["wrong windows"]) for row in rows]
     assert counts == [(None, 1, 3, 1), ("a", 1, 2, 1), ("b", 0, 1, 0)]
+    # Which windows these are, with the delay that is declared or tried.
+    late = "until 2024-01-01 00:00:20, 1 of 2."
+    for more, told in (
+        (", 'delay' = '1 s')", f"With a delay of 1 s, 1 of 3 windows would miss rows. Those: {late}"),
+        (", 'delay' = '1 min')", "With a delay of 1 min no window would be wrong."),
+    ):
+        assert session.sql(f"{statement}{more}").notices[1] == told
     # With a watermark of each key, that of `a` holds the other one back.
     rows = found(session, f"{statement}, 'per-partition' = 'true', 'delay' = '1 s')")
     assert [(row["partition"], row["late rows"]) for row in rows] == [(None, 0), ("a", 0), ("b", 0)]

@@ -331,3 +331,10 @@ def test_wrong_windows_are_those_whose_count_is_wrong(
     found, of_each = lateness.windows_of(lateness.late(delay))
     assert found == len({window for window, _ in wrong})
     assert of_each.tolist() == [sum(p == n for _, p in wrong) for n in range(len(rows.labels))]
+    totals = {
+        (window + 1) * size: [sum(n for (w, _), n in counts[kept].items() if w == window) for kept in (True, False)]
+        for window in {w for w, _ in wrong}
+    }
+    named = lateness.wrong_windows(delay)
+    assert {end: (rows, rows - lost) for end, lost, rows in named} == {end: (*two,) for end, two in totals.items()}
+    assert [lost for _, lost, _ in named] == sorted((lost for _, lost, _ in named), reverse=True)

@@ -14,6 +14,8 @@ from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.windows import WindowedGroups
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.windows.filling.operator import FilledWindows
+from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.policy import Policy, Tumble
 from sqlext_udfs.windows.specification import WindowSpecification
 from sqlext_udfs.windows.triggers.tree import AfterWatermark
@@ -70,6 +72,34 @@ def test_a_window_without_rows_gives_nothing() -> None:
 def test_changes_behind_the_watermark_are_late() -> None:
     batches = [([row(5, 3)], 10), ([row(5, 3, UPDATE_BEFORE), row(6, 4, UPDATE_AFTER), row(8, 14)], 20)]
     assert fed(operator(), batches) == ([("a", 0, 10, 1, 5, 5), ("a", 10, 20, 1, 8, 8)], 2)
+
+
+def test_a_window_whose_rows_are_taken_back_is_filled() -> None:
+    """The one between those with rows; the last one; not one of a key that has no window with rows."""
+    specification = WindowSpecification(1, POLICY, AGGREGATES, start=2, end=3, kind=4)
+    op = FilledWindows(WindowedGroups(specification, TYPES), Filling(20, SIZE, SIZE), specification, TYPES)
+    moves = [
+        ([row(5, 3), row(7, 12), row(9, 4, key="b")], 1),
+        ([row(7, 12, DELETE), row(9, 4, DELETE, "b"), row(1, 25)], 9),
+        ([row(1, 25, UPDATE_BEFORE), row(2, 36, UPDATE_AFTER)], 11),
+        ([], 70),
+    ]
+    state, found, before = op.empty(), [], None
+    for batch, watermark in moves:
+        given_windows = [(k, v, t // SIZE * SIZE, t // SIZE * SIZE + SIZE, kind) for k, v, t, kind in batch]
+        rows = pa.table([pa.array([r[i] for r in given_windows], t) for i, t in enumerate(TYPES)], [*"abcde"])
+        rows = op.partial(rows.append_column("bucket", pa.array([0] * len(batch), pa.int16())))
+        step = op.step(state, rows.drop_columns(["bucket"]) if batch else None, Clock(watermark, before))
+        state, before = op.decode(op.encode(step.state)), watermark
+        found += [tuple(r.values())[:5] for r in step.out.to_pylist()]
+    assert found == [
+        ("a", 0, 10, 1, 5),
+        ("a", 10, 20, None, None),
+        ("a", 20, 30, None, None),
+        ("a", 30, 40, 1, 2),
+        ("a", 40, 50, None, None),
+        ("a", 50, 60, None, None),
+    ]
 
 
 rows_ = st.tuples(st.sampled_from(["a", "b", None]), st.none() | st.integers(-2, 3), st.integers(0, 39))
