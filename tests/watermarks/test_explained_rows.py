@@ -111,12 +111,18 @@ def test_late_rows_of_a_delta_table_have_their_version(run: TimedRun, tmp_path: 
 
 @pytest.mark.kafka
 @pytest.mark.slow
-@READERS
-def test_late_rows_of_a_topic_have_their_offset(run: TimedRun, broker: str, reader: str) -> None:
-    name = make_topic(broker, f"explained-{reader}", 1)
+def test_late_rows_of_a_topic_have_their_offset(run: TimedRun, broker: str) -> None:
+    """How Spark writes the offsets of a topic, ``tests/unit/jobs/test_taken_files.py`` has."""
+    name = make_topic(broker, "explained", 1)
 
     def put(_: int, seconds: Sequence[int]) -> None:
         send(broker, name, [(0, s) for s in seconds], "x")
 
-    late = late_rows(run, SCRIPT.format(reader, TOPIC.format(name, broker)), put)
-    assert late == [(f"{name}-0", 3, *BATCHES[0]), (f"{name}-0", 6, *BATCHES[1])]
+    late = late_rows(run, SCRIPT.format("arrow", TOPIC.format(name, broker)), put)
+    watermarks = [watermark for _, watermark in BATCHES]
+    assert [(place, row, watermark) for place, row, _, watermark in late] == [
+        (f"{name}-0", 3, watermarks[0]),
+        (f"{name}-0", 6, watermarks[1]),
+    ]
+    batches = [batch for _, _, batch, _ in late]
+    assert batches == sorted({int(str(batch)) for batch in batches})
