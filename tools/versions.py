@@ -36,6 +36,7 @@ CHOSEN = {
     "without Spark": ("tests/unit", "-m", "not spark and not newest"),
     "recorded cases": _CASES,
     "operators": ("tests/udfs/test_panes.py", "tests/udfs/test_state_forms.py"),
+    "as-of joins": ("tests/session/test_as_of.py", "--all"),
     "restarts": ("tests/restore/test_stateful.py",),
     # Many of these are costly, and a sample leaves them out.
     "object stores": (
