@@ -134,6 +134,22 @@ def chosen_inputs(inputs: Sequence[OperatorInput], keys: int, renderer: Renderin
     return None
 
 
+def chosen_beside(first: Pushed, other: OperatorInput, keys: int, renderer: Rendering) -> list[Pushed] | None:
+    """Return an input that Arrow reads and another one, however small that is, as ``chosen_inputs`` does."""
+    from sqlext.rewrite.arrow.pushdown import alike, pushed_input, read_once
+    from sqlext.rewrite.arrow.translation import Unsuited  # these need Arrow, which few statements do
+
+    scan = _only_scan(other.below)
+    reason = "what is read beside it is not read by Arrow"
+    if scan is not None and _wanted(scan, renderer) != "spark":
+        try:
+            return read_once(alike([first, pushed_input(other, keys, renderer)]))
+        except (Unsuited, Unread) as unsuited:
+            reason = f"Arrow is not known to do the same: {unsuited}"
+    renderer.read_by_spark.setdefault(first.scan.table.name.name, reason)
+    return None
+
+
 def _enough(table: Table) -> int:
     return ENOUGH_BYTES if _format(table) in _FASTER else ENOUGH_PARQUET
 

@@ -23,7 +23,7 @@ from sqlext.plan.joins import may_lack_times
 from sqlext.plan.scope import Shape, own_parts, shape
 from sqlext.plan.windows.lengths import WindowKind
 from sqlext.quoting import identifier, string
-from sqlext.rewrite.arrow.choose_source import chosen_input, left_to_spark
+from sqlext.rewrite.arrow.choose_source import chosen_beside, chosen_input, left_to_spark
 from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -196,7 +196,7 @@ class GroupingSql:
         shown_as = self._shown_as()
         step = replace(self.step, asked=frozenset(name for column in shown_as for name in column.made_of))
         if self._pushed is not None:
-            operated = step.add_pushed(self.renderer, [self._pushed])
+            operated = step.add_pushed(self.renderer, self._pushed)
         else:
             query = self.rows.query(f"{self._below()}{self._where()}")
             operated = step.add(self.renderer, query + self._table_keys())
@@ -208,34 +208,33 @@ class GroupingSql:
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
 
     @cached_property
-    def _pushed(self) -> Pushed | None:
-        """The operator's input as a program of the Arrow path, None where Spark makes it."""
+    def _pushed(self) -> list[Pushed] | None:
+        """The operator's inputs as programs of the Arrow path, None where Spark makes them."""
         node = self.node
         # Programs cannot copy rows (sets), keep them whole (late rows), or read what SQL adds (windows, kinds).
-        # Nor can they read a table of keys besides.
-        if (
-            node.filled is not None
-            or self.sets is not None
-            or self.firing.given
-            or self.late is not None
-            or node.input.changelog
-        ):
+        if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:
             if self.firing.given:
                 left_to_spark(node.input, "SQL gives its rows their windows, which Arrow does not", self.renderer)
             return None
         below = node.without_windows() if self.assign is not None else node.input
         where = self.renderer.expr(node.where, node.scope) if node.where is not None else None
-        return chosen_input(OperatorInput(below, self.rows.texts, where), len(self.step.keys), self.renderer)
+        rows = chosen_input(OperatorInput(below, self.rows.texts, where), len(self.step.keys), self.renderer)
+        if rows is None or node.filled is None:
+            return [rows] if rows is not None else None
+        of_table = OperatorInput(node.filled, self._texts_of_table())
+        return chosen_beside(rows, of_table, len(self.step.keys), self.renderer)
 
     def _table_keys(self) -> str:
-        """Return the rows of the table whose keys are filled, behind the others: their keys alone."""
-        node, fill = self.node, self.firing.fill
-        if node.filled is None or fill is None:
+        """Return the rows of the table whose keys are filled, behind the others."""
+        if self.node.filled is None:
             return ""
+        return f" UNION ALL {OperatorInput(self.node.filled, self._texts_of_table()).query(self.renderer)}"
+
+    def _texts_of_table(self) -> list[str]:
+        """Return the columns of the operator over the table whose keys are filled: its keys alone."""
         of_table = {_OF_ROWS: "true"} | {text: "CAST(0 AS BIGINT)" for _, text in self._times()}
         columns = dict(zip(self.keys.values(), (self._key_of_table(*k) for k in self._filled_keys()), strict=True))
-        texts = [columns.get(t) or of_table.get(t, "NULL") for t in self.rows.texts]
-        return f" UNION ALL {InputColumns(texts).query(self.renderer.relation(node.filled))}"
+        return [columns.get(t) or of_table.get(t, "NULL") for t in self.rows.texts]
 
     def _filled_keys(self) -> list[tuple[str, Expr]]:
         assert self.firing.fill is not None
