@@ -104,6 +104,7 @@ class Explained:
             own = self._path(table)
             for place, numbers in files.items():
                 if place.endswith(".parquet"):  # a Delta table that another query of the example has filled
+                    place = place.rpartition(": ")[2]  # its version stands before it
                     rows = pq.read_table(own / place).take(sorted(n - 1 for n in numbers))
                     target = folder / "out" / own.relative_to(self._out)
                     write_deltalake(target, rows, mode="append")
