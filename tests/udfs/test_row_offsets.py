@@ -334,6 +334,22 @@ def test_restarted_with_other_partitions(spark: SparkSession, tmp_path: Path) ->
     assert "window offset" in refused.value.render()
 
 
+def test_late_rows_go_into_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    """A row is late by the end of its own shop's day."""
+    case = CASES["a row is late where its own window is over"]
+    late = "CREATE TABLE late (key STRING, `value` BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/late');"
+    script = _into_delta(f"{case.select} EMIT AFTER WATERMARK LATE DATA TO late").replace("${OUT}'", "${OUT}/sums'")
+    query = SteppedQuery(spark, tmp_path, late + script, case.moves)
+    query.start()
+    for each in case.moves:
+        query.put(each)
+        query.settle()
+    query.stop()
+    found = {name: spark.read.format("delta").load(str(tmp_path / "out" / name)).collect() for name in ("sums", "late")}
+    assert in_hours(found["sums"]) == [("a", 6, 30, 5), ("b", 0, 24, 2)]
+    assert in_hours(found["late"]) == [("b", 8)]
+
+
 def _into_delta(select: str) -> str:
     return f"""{TIMED}
     CREATE TABLE sums (

@@ -24,7 +24,7 @@ from sqlext.plan.bad_rows import LETTER, REPLAYED
 from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.nodes import Aliased, AssignWindows, PlanNode, Project, Scan
+from sqlext.plan.nodes import Aliased, AssignWindows, ComputeMillis, PlanNode, Project, Scan
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.settings import DEAD_LETTERS
 from sqlext.source import Span
@@ -99,7 +99,7 @@ def _causes(plan: PlanNode) -> Iterator[tuple[Scan, Table, tuple[str, ...]]]:
 def _scan_below(step: PlanNode) -> Iterator[Scan]:
     """Yield the scan whose rows reach a step as they are, if there is one."""
     (node,) = step.inputs
-    while isinstance(node, (Aliased, AssignWindows)):
+    while isinstance(node, (Aliased, AssignWindows, ComputeMillis)):
         node = node.input
     if isinstance(node, Scan):
         yield node

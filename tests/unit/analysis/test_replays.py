@@ -34,6 +34,7 @@ SET 'sqlext.dead-letters.table' = 'letters';
 BY_ROW = "INSERT INTO ints SELECT CAST(s AS INT) FROM t"
 WINDOWED = """INSERT INTO counts SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 GROUP BY window_start, window_end"""
+OF_ROWS = WINDOWED.replace("'1' MINUTE)", "'1' MINUTE, v)").replace("start,", "start, v,")
 NAME = "default_catalog.default_database.t"
 T = f"replays into {NAME}"
 
@@ -141,6 +142,7 @@ def test_explain_shows_which_letters_are_meant(tables: Analysis) -> None:
         (BY_ROW, "decode, expression"),
         ("INSERT INTO ints SELECT CAST(s AS INT) FROM (SELECT TRIM(s) AS s FROM t)", "decode"),
         (WINDOWED, "late, future, decode"),
+        (OF_ROWS, "late, future, decode"),
         ("INSERT INTO counts SELECT COUNT(*) FROM (SELECT v FROM t) GROUP BY v", None),
         ("INSERT INTO ints SELECT v FROM mapped", None),
     ],

@@ -198,3 +198,16 @@ def test_refused_beside_other_features(flink: Analysis) -> None:
     filled = flink.refuse(f"{GROUPED} EMIT AFTER WATERMARK FILL FOR 2d", "EMIT-119", "FILL")
     assert "offset of each row" in filled.message
     flink.refuse(f"SELECT COUNT(*) FROM clicks GROUP BY amount, TUMBLE(ts, INTERVAL '1' DAY, {OFFSET})", "WINDOW-003")
+
+
+def test_tables_of_late_rows(flink: Analysis) -> None:
+    """A row is late once for TUMBLE; for HOP and CUMULATE it may come in time to some of its windows."""
+    flink.run("CREATE TABLE late (user_name STRING) WITH ('connector' = 'blackhole')")
+    compiled = flink.run(f"{GROUPED} EMIT AFTER WATERMARK LATE DATA TO late")
+    assert compiled is not None
+    assert [name for side in compiled.script.sides for _, name in side.outputs] == ["user_name"]
+    for function in ("HOP", "CUMULATE"):
+        query = grouped(CALLS[function].format(offset=OFFSET))
+        refused = flink.refuse(f"{query} EMIT AFTER WATERMARK LATE DATA TO late", "EMIT-118")
+        assert "an offset of each row" in refused.message
+        assert refused.hint == "TUMBLE, or a constant offset"
