@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.watermarks.ends import Ends, SessionEnd
+from sqlext.watermarks.ends import Ends, RowEnds, SessionEnd
 from sqlext.watermarks.inputs import END_OF_TIME, Alignment, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
@@ -116,6 +116,18 @@ def test_the_clock_closes_the_newest_session() -> None:
     keeper.saw("a", [row(5)], 5 * MINUTE)
     assert keeper.decide(15 * MINUTE).beats == {}
     assert keeper.decide(16 * MINUTE).beats == {"a": 15 * MINUTE}
+    assert keeper.decide(90 * MINUTE).beats == {}
+
+
+def test_the_clock_closes_windows_that_may_end_anywhere() -> None:
+    """Each minute it closes those that have ended, until all windows with rows have; no end is told before."""
+    keeper = TimeKeeper([Input("a", idle=MINUTE, closes=True, ends=(RowEnds(3 * MINUTE),))], 0)
+    keeper.saw("a", [row(5.5)], 5 * MINUTE)
+    assert keeper.decide(5 * MINUTE).beats == {}
+    assert keeper.decide(int(7.2 * MINUTE)).beats == {"a": 6 * MINUTE}
+    assert keeper.decide(int(7.9 * MINUTE)).beats == {}
+    assert TimeReport.of(keeper).end is None
+    assert keeper.decide(60 * MINUTE).beats == {"a": int(8.5 * MINUTE)}
     assert keeper.decide(90 * MINUTE).beats == {}
 
 
