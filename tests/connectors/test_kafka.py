@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from connectors.tables import table
 from kafka_broker import fetch_spark_connector
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError
 from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.opening import open_sink
 from sqlext.spark.reading.spark_sources import open_batch, open_stream
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, map_of
+from sqlext_catalog.model import Column
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -153,3 +159,49 @@ def test_changes_by_key_and_their_metadata(connected: SparkSession, broker: str)
     frame = open_batch(connected, connector_of(definition).read_spec(definition))
     found = [(r.k, r.v, r["__row_kind"], r["at"].timestamp() if r["at"] else None) for r in frame.collect()]
     assert found == [("a", 1, 0, None), ("a", 2, 3, None), ("b", None, 0, 1.5)]
+
+
+@pytest.mark.parametrize("keyed", [False, True], ids=["values", "headers"])
+@pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
+def test_records_that_are_too_large_are_told_of(
+    connected: SparkSession, broker: str, guarantee: str, keyed: bool
+) -> None:
+    """By the byte: the largest record that the client sends goes there, and one byte more is a dead letter."""
+    topic = f"large-{guarantee}-{keyed}"
+    limit = {"properties.max.request.size": "5000"}
+    limit = {"properties.message.max.bytes": "5000"} if guarantee == "exactly-once" else limit
+    key = {"key.format": "raw", "key.fields": "k", "value.fields-include": "EXCEPT_KEY"} if keyed else {}
+    own = options(broker, topic, form="raw", **limit, **key, **{"sink.delivery-guarantee": guarantee})
+    definition = table({"k": STRING, "v": STRING} if keyed else {"v": STRING}, own)
+    if keyed:
+        headers = Column("h", map_of(STRING, BYTES), "metadata", metadata_key="headers")
+        definition = replace(definition, columns=(*definition.columns, headers))
+    connector_of(definition).validate(definition, "sink")
+    spec = connector_of(definition).write_spec(definition)
+    sink = open_sink(connected, spec, SinkContext(f"q-{topic}", "1", refusals=True))
+    strict = open_sink(connected, spec, SinkContext(f"s-{topic}", "1"))
+
+    def rows(*lengths: int) -> Any:
+        headers = "map('a', unhex('00'), 'b', NULL, repeat('c', 70), unhex(repeat('00', 63)))"
+        key = ["repeat('k', 100) AS k", f"{headers} AS h"] if keyed else []
+        given = connected.createDataFrame([(n,) for n in lengths], "n INT")
+        return given.selectExpr(*key, "repeat('x', n) AS v")
+
+    send(connected, broker, topic, "")  # makes the topic
+    every = range(4700, 5001)
+    refused = sink.take(rows(*every), 0, LetterLimit(), new=True)
+    assert {row.code for row in refused} == {"RUN-077"}
+    too_large = sorted(len(json.loads(row.text)["v"]) for row in refused)
+    assert too_large == list(range(too_large[0], 5001))
+    taken = read(connected, table({"v": STRING}, options(broker, topic, form="raw")))
+    assert sorted(len(row[0]) for row in taken) == [0, *range(every[0], too_large[0])]
+    with pytest.raises(PySparkException):
+        strict.write_new(rows(too_large[0]), 0)
+    # The batch comes again.
+    if guarantee == "exactly-once":
+        assert sorted(r.text for r in sink.take(rows(*every), 0, LetterLimit(), new=False)) == sorted(
+            r.text for r in refused
+        )
+        assert len(read(connected, table({"v": STRING}, options(broker, topic, form="raw")))) == len(taken)
+    with pytest.raises(SqlExtError, match="RUN-081"):
+        sink.take(rows(6000, 6001), 1, LetterLimit(most=1), new=True)

@@ -13,12 +13,12 @@ from opensearchpy import OpenSearch
 from pyspark.sql import SparkSession
 
 from sqlext.connectors.registry import connector_of
-from sqlext.connectors.search.sink import Action, SearchSink, Server
+from sqlext.connectors.search.sink import BulkAction, SearchSink, Server
 from sqlext.errors import SqlExtError
 from sqlext.sinks.base import SinkContext
 from sqlext.types import BIGINT, STRING, TIMESTAMP3, array, decimal
 from sqlext_catalog.model import Table
-from tests.workspace import Workspace
+from tests.workspace import EVENTS, Workspace
 
 # The server is 60 MB of jars, and takes half a minute to start.
 pytestmark = [pytest.mark.slow, pytest.mark.costly]
@@ -99,9 +99,37 @@ def test_refusals_of_a_server(opensearch: str, tmp_path: Path) -> None:
     def server(**more: str) -> Server:
         return Server((("hosts", opensearch), ("index", "odd"), *more.items()))
 
-    wrong: list[Action] = [({"index": {"_index": "odd"}}, text) for text in ('{"v": 1}', '{"v": {"w": 1}}')]
+    wrong: list[BulkAction] = [
+        BulkAction({"index": {"_index": "odd"}}, text, text) for text in ('{"v": 1}', '{"v": {"w": 1}}')
+    ]
     with pytest.raises(SqlExtError, match=r"RUN-076.*it refuses document .*mapper_parsing_exception"):
         server().send(wrong)
-    assert server(**{"failure-handler": "ignore"}).send(wrong) == 1
+    assert server(**{"failure-handler": "ignore"}).send(wrong).taken == 1
+    found = server().send(wrong, tells=True)
+    assert (found.taken, [row.text for row in found.refused]) == (1, [wrong[1].text])
+    assert "mapper_parsing_exception" in found.refused[0].reason
     with pytest.raises(SqlExtError, match="RUN-076"):
         Server((("hosts", "http://127.0.0.1:1"), ("index", "odd"))).check()
+
+
+def test_documents_that_a_server_refuses_are_dead_letters(workspace: Workspace, opensearch: str) -> None:
+    """A field whose type is settled by documents that were there; the others of the batch are sent."""
+    client = OpenSearch([opensearch])
+    client.indices.create(index="typed", body={"mappings": {"properties": {"v": {"type": "byte"}}}})
+    script = f"""
+    CREATE TABLE letters (cause STRING, code STRING, operator STRING, reason STRING, text STRING)
+    WITH ('connector' = 'delta', 'path' = '${{OUT}}/letters');
+    SET 'sqlext.dead-letters.table' = 'letters';
+    CREATE TABLE typed (k STRING, v INT) WITH ('connector' = 'opensearch', 'hosts' = '{opensearch}', 'index' = 'typed');
+    INSERT INTO typed SELECT k, v FROM events;
+    """
+    workspace.put("0", "a,1,1", "b,1000,2", "c,3,3", "d,-500,4")
+    query = workspace.run(EVENTS, script)[-1].query
+    assert sorted(row["k"] for row in documents(opensearch, "typed").values()) == ["a", "c"]
+    found = workspace.delta("letters")
+    assert [(*row[:3], row[4]) for row in found] == [
+        ("sink", "RUN-076", "Sink", '{"k":"b","v":1000}'),
+        ("sink", "RUN-076", "Sink", '{"k":"d","v":-500}'),
+    ]
+    assert all("mapper_parsing_exception" in row[3] for row in found)
+    assert query.progress["dead_letters"] == 2

@@ -107,3 +107,35 @@ def test_rows_of_windows_and_a_limit(workspace: Workspace, options: dict[str, st
     assert sorted(ask("SELECT k, n FROM t")) == [("a", 1), ("z", 1)]
     assert [row[3] for row in letters(workspace)] == [{"k": "b", "n": 3}, {"k": "c", "n": 3}]
     assert (query.progress["rows_out"], query.progress["dead_letters"]) == (2, 2)
+
+
+DELTA = "CREATE TABLE d (k STRING, n BIGINT{}) WITH ('connector' = 'delta', 'path' = '${{OUT}}/d');\n"
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_constraints_of_a_delta_table(workspace: Workspace, keyed: bool) -> None:
+    """Made by others: NOT NULL and CHECK, of which the declaration does not know."""
+    there = f"delta.`{workspace.folder}/out/d`"
+    workspace.spark.sql(f"CREATE TABLE {there} (k STRING NOT NULL, n BIGINT) USING DELTA")
+    workspace.spark.sql(f"ALTER TABLE {there} ADD CONSTRAINT small CHECK (n < 100 AND k <> 'no')")
+    table = DELTA.format(", PRIMARY KEY (k) NOT ENFORCED" if keyed else "")
+    table = table if not keyed else table.replace("k STRING", "k STRING NOT NULL")
+    insert = "INSERT INTO d SELECT IF(k = 'z', NULL, k) AS k, 100 / v FROM events;"
+    if keyed:
+        insert = "INSERT INTO d SELECT k, SUM(100 / v) FROM events GROUP BY k;"
+    workspace.put("0", "a,2,1", "b,1,2", "no,5,3", *(() if keyed else ("z,4,4", "c,0,5")))
+    script = EVENTS, LETTERS, CATCH_UP.replace("catch-up", "finish"), table, insert
+    if keyed:
+        script = tuple(part.replace("SUM(100 / v)", "SUM(v)") for part in script)
+        workspace.put("1", "a,200,6")
+    query = workspace.run(*script)[-1].query
+    found = [(row[0], row[3]["k"], row[3]["n"]) for row in letters(workspace)]
+    if keyed:
+        assert workspace.delta("d") == [("b", "1")]
+        assert found == [("RUN-088", "a", 202), ("RUN-088", "no", 5)]
+        return
+    assert workspace.delta("d") == [("a", "50")]
+    assert found == [("RUN-088", "b", 100), ("RUN-088", "no", 20), ("RUN-003", None, 25)]
+    assert (query.progress["rows_out"], query.progress["dead_letters"]) == (1, 4)
+    (why,) = {row[6] for row in workspace.delta("letters") if '"b"' in row[7]}
+    assert why == "CHECK small of d does not hold: n < 100 AND k <> 'no'"

@@ -5,18 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.delta.columns import ColumnChanges, column_changes, plain_type, require_same, stored_columns
+from sqlext.connectors.delta.constraints import TableConstraint, constraints, first_broken
 from sqlext.connectors.delta.reader.tables import log_folder, log_of
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert
 from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier, string
-from sqlext.sinks.base import Foreseen, Mode, Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import Foreseen, Mode, RefusedRow, Sink, SinkContext, refuse_mode, row_text
 from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.notices import Notice
 from sqlext.spark.object_urls import unreached
 from sqlext.spark.packages import require_delta
@@ -32,6 +34,8 @@ _VERSION = "spark.databricks.delta.write.txnVersion"
 FENCE = "sqlext.fence"
 #: How many commits are looked at: those of other writers may lie above the query's last one.
 _DEPTHS = (100, 10_000, 100_000)
+#: Beside a row: which constraint of the table it breaks.
+_BROKEN = "__broken"
 _MODES: tuple[Mode, ...] = ("append", "upsert", "overwrite")
 
 
@@ -165,11 +169,41 @@ class DeltaSink(Sink):
 
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
+        self._commit(self._rows(df), batch_id)
+
+    def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
+        """Commit a batch but for the rows that the table refuses; see ``Sink.take``."""
+        found = self._constraints(df.sparkSession) if self.context.refusals else ()
+        if not found:
+            return super().take(df, batch_id, limit, new=new)
+        judged = self._rows(df).selectExpr("*", f"{self._broken(found)} AS {_BROKEN}")
+        text = row_text(self.spec, self.context.zone)
+        wrong = judged.where(f"{_BROKEN} IS NOT NULL").selectExpr(f"{text} AS text", f"{_BROKEN}.*").collect()
+        # A copy: the query counts them when the batch is in.
+        replace(limit).refuse(len(wrong), self.context.query)
+        if new or self.context.mode == "upsert" or not self._history().has(df.sparkSession, batch_id):
+            self._commit(judged.where(f"{_BROKEN} IS NULL").drop(_BROKEN), batch_id)
+        return tuple(RefusedRow(row["text"], row["code"], row["why"]) for row in wrong)
+
+    def _constraints(self, spark: SparkSession) -> tuple[TableConstraint, ...]:
+        """Return what the table that is there asks of rows."""
+        existing = self._existing_schema(spark)
+        detail = spark.sql(f"DESCRIBE DETAIL {self._target}").select("properties").collect()
+        required = [x.name for x in existing.fields if not x.nullable] if existing is not None else []
+        return constraints(self.spec.name, required, detail[0][0] or {})
+
+    def _broken(self, found: Sequence[TableConstraint]) -> str:
+        """Return what a row breaks; one that is gone breaks nothing."""
+        gone = existence(self.context)
+        return first_broken(found) if gone is None else f"CASE WHEN {identifier(gone)} THEN {first_broken(found)} END"
+
+    def _rows(self, df: DataFrame) -> DataFrame:
+        """Return the rows as the table holds them; of an upsert the last one of each key."""
         rows = df.selectExpr(*self._projection(df))
-        if self.context.mode == "upsert":
-            self._merge(rows, batch_id)
-        else:
-            self._save(rows, batch_id)
+        return one_row_per_key(rows, self._keys, self.context) if self.context.mode == "upsert" else rows
+
+    def _commit(self, rows: DataFrame, batch_id: int) -> None:
+        (self._merge if self.context.mode == "upsert" else self._save)(rows, batch_id)
 
     @property
     def _keys(self) -> tuple[str, ...]:
@@ -205,7 +239,7 @@ class DeltaSink(Sink):
     def _merge(self, rows: DataFrame, batch_id: int) -> None:
         spark = rows.sparkSession
         view = f"sqlext_batch_{self.context.identity.replace('-', '_')}"
-        one_row_per_key(rows, self._keys, self.context).createOrReplaceTempView(view)
+        rows.createOrReplaceTempView(view)
         with _transaction(spark, self.context.identity, batch_id):
             spark.sql(self._merge_statement(view))
         spark.catalog.dropTempView(view)

@@ -119,6 +119,10 @@ class Delta(Connector):
         """Return whether it has a PRIMARY KEY."""
         return table.primary_key is not None
 
+    def tells_refused(self, table: Table) -> bool:
+        """Return that its constraints are asked of the rows of a batch."""
+        return True
+
     def has_statistics(self, table: Table) -> bool:
         """Return that its files are parquet."""
         return True

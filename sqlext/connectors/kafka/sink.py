@@ -5,8 +5,8 @@ By Spark, a batch that is run again sends its records again. ``transactions`` ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -28,19 +28,24 @@ from sqlext.connectors.formats.schema_registry import schema_number
 from sqlext.connectors.kafka.client import client_settings
 from sqlext.connectors.kafka.guarantee import exactly_once, transactional_name, writers
 from sqlext.connectors.kafka.options import AVRO_FORMATS, key_names, part_options
+from sqlext.connectors.kafka.sizes import largest, size
 from sqlext.connectors.kafka.spark_options import connection_options
 from sqlext.connectors.kafka.transactions import Transactions
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.quoting import identifier, string
-from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import RefusedRow, Sink, SinkContext, refuse_mode, row_text
 from sqlext.sinks.encoding import encode_column, message_fields, message_options
 from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.packages import require_avro
 from sqlext.spark.workers.ready import require_python
 from sqlext_catalog.secrets import resolve_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+#: The row as JSON, beside the fields of its record.
+_TEXT = "__text"
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,27 @@ class KafkaSink(Sink):
         """Send the rows of a batch that was never begun."""
         self._send(self.records(df), batch_id, repeated=False)
 
+    def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
+        """Send the rows of a batch but for those whose records are too large; see ``Sink.take``."""
+        if not self.context.refusals:
+            return super().take(df, batch_id, limit, new=new)
+        records = self.records(df)
+        bytes_, (option, most) = size(records.columns, self.spec.options), largest(self.spec.options)
+        large = records.where(f"{bytes_} > {most}").selectExpr(f"{_TEXT} AS text", f"{bytes_} AS bytes").collect()
+        # A copy: the query counts them when the batch is in.
+        replace(limit).refuse(len(large), self.context.query)
+        self._send(records.where(f"{bytes_} <= {most}"), batch_id, repeated=not new)
+        said = f"of topic `{self.spec.option('topic')}`, and '{option}' is {most}"
+        return tuple(RefusedRow(row["text"], "RUN-077", f"the record has {row['bytes']} bytes {said}") for row in large)
+
     def records(self, df: DataFrame) -> DataFrame:
         """Return the records of rows."""
-        return _selected(df, self.record())
+        return _selected(df, self._told())
+
+    def _told(self) -> dict[str, str]:
+        """Return the fields of a record, and the row as JSON where refused ones are told of."""
+        text = {_TEXT: row_text(self.spec, self.context.zone)} if self.context.refusals else {}
+        return {**self.record(), **text}
 
     def _require(self, spark: SparkSession) -> None:
         """Check that records can be made."""
@@ -87,7 +110,7 @@ class KafkaSink(Sink):
 
     def _send(self, records: DataFrame, batch_id: int, *, repeated: bool) -> None:
         # Secrets are resolved here, where the query runs: what is pickled or printed before has references only.
-        options, topic = self.spec.options, self.spec.option("topic")
+        options, topic, records = self.spec.options, self.spec.option("topic"), records.drop(_TEXT)
         if exactly_once(options):
             name = transactional_name(options, self.context.identity)
             _commit(records, Transactions(client_settings(options), topic, name), batch_id, writers(options), repeated)
@@ -164,7 +187,7 @@ class UpsertKafkaSink(KafkaSink):
 
     def records(self, df: DataFrame) -> DataFrame:
         """Return a record for the last row of every key."""
-        there, record = existence(self.context), self.record()
+        there, record = existence(self.context), self._told()
         if there is not None:
             record["value"] = f"CASE WHEN {identifier(there)} THEN {record['value']} END"
         columns = [*(c.name for c in self.spec.columns), self.context.exists, self.context.kind]

@@ -174,6 +174,10 @@ class Kafka(Connector):
         """Return whether its values are messages of changes."""
         return self.changelog(table)
 
+    def tells_refused(self, table: Table) -> bool:
+        """Return that records are measured before they are sent."""
+        return True
+
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return what a record carries beside key and value, and, as ``value.x``, what a message of changes does."""
         own = {key: type_ for key, (type_, _) in METADATA.items()}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -14,9 +16,10 @@ from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.extras import package
 from sqlext.quoting import identifier, string
-from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import RefusedRow, Sink, SinkContext, refuse_mode, row_text
 from sqlext.sinks.encoding import encoded
 from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.workers.ready import require_python
 from sqlext_catalog.model import Options
 from sqlext_catalog.secrets import resolve_options
@@ -26,11 +29,31 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ACTIONS, _BYTES = 1000, 2 << 20
+_SCHEMA = "text STRING, code STRING, reason STRING"
 _RETRIES, _DELAY, _TIMEOUT = 3, 50, 30_000
-#: A line of a bulk request, and the one behind it. Documents are texts, so that numbers keep their digits.
-Action = tuple[dict[str, dict[str, str]], str | None]
-#: What a server says of an id that it is to delete and does not have.
-_ABSENT = 404
+#: The longest pause before documents are sent again, in seconds.
+_LONGEST = 600.0
+#: What a server says of an id that it is to delete and does not have, when it has no room, and of a wrong document.
+_ABSENT, _REJECTED, _WRONG = 404, 429, 400
+
+
+class BulkAction(NamedTuple):
+    """A line of a bulk request, the one behind it, and the row as JSON where refused ones are told of.
+
+    Documents are texts, so that numbers keep their digits.
+    """
+
+    line: dict[str, dict[str, str]]
+    document: str | None
+    text: str | None = None
+
+
+@dataclass
+class Sent:
+    """How many documents a server has taken, and the rows that it refused."""
+
+    taken: int = 0
+    refused: list[RefusedRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -66,42 +89,74 @@ class Server:
             **login,
         )
 
-    def send(self, actions: Iterable[Action]) -> int:
-        """Send documents; return how many were taken.
+    def send(self, actions: Iterable[BulkAction], *, tells: bool = False) -> Sent:
+        """Send documents.
+
+        Args:
+            tells: whether documents that are refused for what they say are returned; else one ends the batch.
 
         Raises:
             SqlExtError: RUN-076 if the server does not answer, or refuses a document.
         """
+        client, found, left = self.opened(), Sent(), iter(actions)
+        # Flink: 0 turns a limit off.
+        size = int(dict(self.options).get("sink.bulk-flush.max-actions", _ACTIONS)) or _ACTIONS
+        try:
+            while chunk := list(islice(left, size)):
+                self._send(client, chunk, found, tells)
+        except _module("exceptions").OpenSearchException as error:
+            raise self._failure(str(error)) from error
+        return found
+
+    def _send(self, client: Any, actions: list[BulkAction], found: Sent, tells: bool) -> None:
+        """Send some documents, and again those for which the server has no room now."""
         options = dict(self.options)
         handler = options.get("failure-handler", "fail").lower()
         disabled = options.get("sink.bulk-flush.backoff.strategy", "").upper() == "DISABLED"
         retries = int(options.get("sink.bulk-flush.backoff.max-retries", _RETRIES))
-        sent = _module("helpers").streaming_bulk(
-            self.opened(),
-            actions,
-            expand_action_callback=lambda action: action,
-            # Flink: 0 turns a limit off.
-            chunk_size=int(options.get("sink.bulk-flush.max-actions", _ACTIONS)) or _ACTIONS,
-            max_chunk_bytes=_BYTES,
-            max_retries=0 if disabled and handler != "retry-rejected" else retries,
-            initial_backoff=milliseconds(options, "sink.bulk-flush.backoff.delay", _DELAY) / 1000,
-            raise_on_error=False,
-        )
-        taken = 0
-        try:
-            for good, answer in sent:
-                ((action, said),) = answer.items()
-                absent = action == "delete" and said.get("status") == _ABSENT
-                if not good and not absent and handler != "ignore":
-                    raise self._failure(f"it refuses document {said.get('_id')!r}: {said.get('error')}")
-                taken += good
-        except _module("exceptions").OpenSearchException as error:
-            raise self._failure(str(error)) from error
-        return taken
+        delay = milliseconds(options, "sink.bulk-flush.backoff.delay", _DELAY) / 1000
+        for last in range(0 if disabled and handler != "retry-rejected" else retries, -1, -1):
+            rejected = []
+            for action, status, said in _answers(client, actions):
+                if status == _REJECTED and last:
+                    rejected.append(action)
+                elif said is None or (status == _ABSENT and "delete" in action.line):
+                    found.taken += said is None
+                elif tells and status == _WRONG:
+                    found.refused.append(RefusedRow(action.text or "", "RUN-076", said))
+                elif handler != "ignore":
+                    raise self._failure(f"it refuses {said}")
+            if not rejected:
+                return
+            actions = rejected
+            time.sleep(min(delay, _LONGEST))
+            delay *= 2
 
     def _failure(self, why: str) -> SqlExtError:
         message = f"index '{dict(self.options)['index']}' at {dict(self.options)['hosts']}: {why}"
         return SqlExtError("RUN-076", message, hint="'failure-handler' = 'ignore' passes over documents")
+
+
+def _answers(client: Any, actions: list[BulkAction]) -> Iterator[tuple[BulkAction, int, str | None]]:
+    """Send documents; yield each with its status, and what the server says if it has not taken it."""
+    sent = _module("helpers").streaming_bulk(
+        client,
+        actions,
+        expand_action_callback=lambda action: (action.line, action.document),
+        chunk_size=len(actions),
+        max_chunk_bytes=_BYTES,
+        raise_on_error=False,
+    )
+    answered = 0
+    try:
+        for action, (good, answer) in zip(actions, sent, strict=True):
+            ((_, said),) = answer.items()
+            answered += 1
+            yield action, said.get("status"), None if good else f"document {said.get('_id')!r}: {said.get('error')}"
+    except _module("exceptions").TransportError as error:
+        if error.status_code != _REJECTED:
+            raise
+        yield from ((action, _REJECTED, f"the request: {error}") for action in actions[answered:])
 
 
 def _module(part: str = "") -> Any:
@@ -133,7 +188,13 @@ class SearchSink(Sink):
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Send a batch."""
-        self._documents(df).mapInArrow(_Work(self._server()), "taken BIGINT").collect()
+        self._documents(df).mapInArrow(_Work(self._server(), tells=False), _SCHEMA).collect()
+
+    def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
+        """Send a batch; see ``Sink.take``. Documents that were sent cannot be taken back, so no limit is asked."""
+        work = _Work(self._server(), tells=self.context.refusals)
+        found = self._documents(df).mapInArrow(work, _SCHEMA).collect()
+        return tuple(RefusedRow(row["text"], row["code"], row["reason"]) for row in found)
 
     def _server(self) -> Server:
         # Secrets are resolved here, where the query runs: workers may have none of them.
@@ -161,6 +222,7 @@ class SearchSink(Sink):
             f"{f'concat_ws({delimiter}, {keys})' if keyed else 'CAST(NULL AS STRING)'} AS id",
             f"to_json(named_struct({values}), map({settings})) AS document",
             f"{identifier(flag) if keyed and flag is not None else 'true'} AS there",
+            f"{row_text(self.spec, self.context.zone) if self.context.refusals else 'CAST(NULL AS STRING)'} AS text",
         )
 
 
@@ -169,20 +231,23 @@ class _Work:
     """Sends documents in a worker of Spark's."""
 
     server: Server
+    tells: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         actions = (_action(*row) for batch in batches for row in zip(*(c.to_pylist() for c in batch), strict=True))
-        yield pa.record_batch([pa.array([self.server.send(actions)], pa.int64())], ["taken"])
+        refused = self.server.send(actions, tells=self.tells).refused
+        names = ["text", "code", "reason"]
+        yield pa.record_batch([pa.array([getattr(row, name) for row in refused], pa.string()) for name in names], names)
 
 
-def _action(index: str, key: str | None, document: str, there: bool) -> Action:
+def _action(index: str, key: str | None, document: str, there: bool, text: str | None) -> BulkAction:
     if key is None:
-        return {"index": {"_index": index}}, document
+        return BulkAction({"index": {"_index": index}}, document, text)
     place = {"_index": index, "_id": key}
     if not there:
-        return {"delete": place}, None
+        return BulkAction({"delete": place}, None, text)
     # As Flink does: fields that others have put there stay.
-    return {"update": place}, f'{{"doc":{document},"doc_as_upsert":true}}'
+    return BulkAction({"update": place}, f'{{"doc":{document},"doc_as_upsert":true}}', text)
 
 
 def _index(parts: Iterable[IndexPart]) -> str:

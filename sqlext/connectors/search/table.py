@@ -54,6 +54,10 @@ class SearchIndex(Connector):
         """Return whether it has no PRIMARY KEY: the server makes an id for each, as Flink's connector has it."""
         return table.primary_key is None
 
+    def tells_refused(self, table: Table) -> bool:
+        """Return whether a document that is refused ends the query, where nothing else is said."""
+        return (table.option("failure-handler") or "fail").lower() == "fail"
+
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how documents are written."""
         return replace(super().write_spec(table), format="json")
