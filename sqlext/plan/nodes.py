@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import OrderItem
-from sqlext.plan.bad_rows import BAD, BadRows
+from sqlext.plan.bad_rows import BAD, READ_ROW, BadRows
 from sqlext.plan.base import EXISTS, KEY_ALL, KEY_PREFIX, KEY_SET, KEY_WINDOW, KIND, LATE, POSITION, PlanNode, walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form
@@ -260,9 +260,11 @@ class Project(Selecting):
 
     Attributes:
         letters: takes the rows for which its expressions fail; they come beside its own, in ``BAD``.
+        carries_row: whether each row has the row of the table beside it that it was made of, in ``READ_ROW``.
     """
 
     letters: BadRows | None = None
+    carries_row: bool = False
 
     @property
     def row_by_row(self) -> bool:
@@ -271,9 +273,9 @@ class Project(Selecting):
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Those of its input, and dead letters."""
-        found = (*self.input.hidden, *((BAD,) if self.letters is not None else ()))
-        return tuple(dict.fromkeys(found))
+        """Those of its input, the row of the table, and dead letters."""
+        own = ((READ_ROW,) if self.carries_row else ()) + ((BAD,) if self.letters is not None else ())
+        return tuple(dict.fromkeys((*(name for name in self.input.hidden if name != READ_ROW), *own)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,25 @@ def test_a_query_by_row_takes_corrected_rows_once(workspace: Workspace) -> None:
     assert {"k": "b", "v": "2", "at": "2024-01-01T00:00:00.123456"} in [json.loads(m[6]) for m in marks]
 
 
+def test_rows_of_views_come_back_as_rows_of_the_table(workspace: Workspace) -> None:
+    """Whichever step fails: what comes back is the row of the table, and it goes through all steps again."""
+    views = """
+    CREATE TEMPORARY VIEW trimmed AS SELECT k, TRIM(v) AS w, at FROM raw WHERE k <> 'skip';
+    CREATE TEMPORARY VIEW typed AS SELECT k, CAST(w AS INT) AS n, at FROM trimmed;
+    """
+    insert = "INSERT INTO clean SELECT k, 100 / n, at FROM typed AS y WHERE n < 90;"
+    workspace.put("0.csv", f"a, 4 ,{AT}", f"b,x,{AT}", f"c,0,{AT}", f"d,95,{AT}", f"skip,y,{AT}")
+    workspace.run(LETTERS, RAW, views, insert)
+    assert workspace.delta("clean") == [("a", "25", AT)]
+    found = sorted((row[3], json.loads(row[6])["v"]) for row in workspace.delta("letters"))
+    assert found == [("RUN-040", "0"), ("RUN-046", "x")]
+    replay = "REPLAY letters WHERE cause = 'expression' SET v = IF(v = 'x', ' 5', ' 50 ');"
+    workspace.run(LETTERS, RAW, views, replay)
+    workspace.run(LETTERS, RAW, views, insert)
+    assert workspace.delta("clean") == [("a", "25", AT), ("b", "20", AT), ("c", "2", AT)]
+    assert [cause for cause, _ in causes(workspace)] == ["expression", "expression", "replayed", "replayed"]
+
+
 @pytest.mark.sampled
 def test_windows_judge_a_row_as_one_that_comes_now(workspace: Workspace) -> None:
     events = """

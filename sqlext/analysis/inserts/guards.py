@@ -44,7 +44,15 @@ def guarded(plan: PlanNode, env: Environment, span: Span, *, into: bool) -> Plan
         letters = BadRows(kept_in(name, LETTERS, env, span), span, letters=True)
     except SqlExtError as error:
         raise (error if error.span is not None else error.at(span)) from None
-    return plan.transform(lambda node: replace(node, letters=letters) if isinstance(node, Project) else node)
+    return _keeping(plan, letters)
+
+
+def _keeping(plan: PlanNode, letters: BadRows, *, last: bool = True) -> PlanNode:
+    """Return a query by row whose steps give their rows to the table of dead letters; the last one hands on no more."""
+    if isinstance(plan, Project):
+        below = _keeping(plan.input, letters, last=False)
+        return replace(plan, input=below, letters=letters, carries_row=not last)
+    return replace(plan, input=_keeping(plan.input, letters, last=last)) if isinstance(plan, Aliased) else plan
 
 
 def _works_by_row(plan: PlanNode) -> bool:

@@ -1,7 +1,7 @@
 """Feed dead letters back: which of a query can come back, as rows of which table, and what REPLAY changes in them.
 
-A row comes back where its table is read. So it must be a row of that table: one of a view, of a join or of the sink
-is none.
+A row comes back where its table is read. So it must be a row of that table: one of a join, of windows over a view or of
+the sink is none.
 """
 
 from __future__ import annotations
@@ -91,9 +91,10 @@ def _causes(plan: PlanNode) -> Iterator[tuple[Scan, Table, tuple[str, ...]]]:
         late = node.kept.late if isinstance(node, Aggregate) and node.kept is not None else None
         if late is not None and late.letters_of is not None:
             yield from ((scan, late.table, ("late", "future")) for scan in _scan_below(node))
+    # The rows of all these steps are those of the first one.
     steps = [node for node in walk(plan) if isinstance(node, Project) and node.letters is not None]
-    if len(steps) == 1:
-        yield from ((scan, letters_of(plan)[0].table, ("expression",)) for scan in _scan_below(steps[0]))
+    for step, letters in zip(steps[-1:], letters_of(plan), strict=False):
+        yield from ((scan, letters.table, ("expression",)) for scan in _scan_below(step))
 
 
 def _scan_below(step: PlanNode) -> Iterator[Scan]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlext.analysis.inserts.sides import tables_of
-from sqlext.plan.bad_rows import BAD
+from sqlext.plan.bad_rows import BAD, READ_ROW
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.nodes import Aliased, Project
 from sqlext.quoting import identifier
@@ -18,17 +18,22 @@ WHY = "__why"
 
 
 def guarded_input(node: Project, renderer: Rendering) -> str:
-    """Return the input of a SELECT as it stands in FROM, with ``BAD`` of its rows and of those that fail in it."""
+    """Return the input of a SELECT as it stands in FROM, with ``BAD`` of its rows and of those that fail in it.
+
+    Whichever step fails, the row of a dead letter is that of the table: so it can be fed back. The first step makes a
+    text of it, and the steps between hand that on.
+    """
     source = renderer.relation(node.input)
     alias = f" AS {identifier(node.input.alias)}" if isinstance(node.input, Aliased) else ""
     carried, why = BAD in node.input.hidden, _why(node, renderer)
+    text = READ_ROW if carried else row_text([c for r in node.scope.relations for c in r.columns], renderer.zone)
+    read = f", {text} AS {READ_ROW}" if node.carries_row and not carried else ""
     if why is None:
-        return source if carried else f"(SELECT *, {no_letter()} AS {BAD} FROM {source}){alias}"
-    columns = [c for r in node.scope.relations for c in r.columns]
-    letter = expression_letter(WHY, row_text(columns, renderer.zone), tables_of(node), "Project", "expression")
+        return source if carried else f"(SELECT *{read}, {no_letter()} AS {BAD} FROM {source}){alias}"
+    letter = expression_letter(WHY, text, tables_of(node), "Project", "expression")
     own, others = (f"coalesce({BAD}, {letter})", f"{WHY}, {BAD}") if carried else (letter, WHY)
     judged = f"SELECT *, {why} AS {WHY} FROM {source}"
-    return f"(SELECT * EXCEPT ({others}), {own} AS {BAD} FROM ({judged})){alias}"
+    return f"(SELECT * EXCEPT ({others}){read}, {own} AS {BAD} FROM ({judged})){alias}"
 
 
 def safe(node: Project, renderer: Rendering) -> SafeContext:

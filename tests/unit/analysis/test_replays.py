@@ -140,7 +140,11 @@ def test_explain_shows_which_letters_are_meant(tables: Analysis) -> None:
     ("insert", "causes"),
     [
         (BY_ROW, "decode, expression"),
-        ("INSERT INTO ints SELECT CAST(s AS INT) FROM (SELECT TRIM(s) AS s FROM t)", "decode"),
+        ("INSERT INTO ints SELECT CAST(s AS INT) FROM (SELECT TRIM(s) AS s FROM t)", "decode, expression"),
+        (
+            "INSERT INTO ints SELECT w FROM (SELECT CAST(s AS INT) AS w FROM (SELECT s FROM t)) WHERE w > 1",
+            "decode, expression",
+        ),
         (WINDOWED, "late, future, decode"),
         (OF_ROWS, "late, future, decode"),
         ("INSERT INTO counts SELECT COUNT(*) FROM (SELECT v FROM t) GROUP BY v", None),
