@@ -139,3 +139,26 @@ def test_constraints_of_a_delta_table(workspace: Workspace, keyed: bool) -> None
     assert (query.progress["rows_out"], query.progress["dead_letters"]) == (1, 4)
     (why,) = {row[6] for row in workspace.delta("letters") if '"b"' in row[7]}
     assert why == "CHECK small of d does not hold: n < 100 AND k <> 'no'"
+
+
+def test_nulls_behind_windows_beside_late_rows(workspace: Workspace) -> None:
+    """The key is NULL for some windows, whose rows the sink does not take; a late row has NULL in all its columns."""
+    table = "CREATE TABLE d (k STRING NOT NULL, n BIGINT NOT NULL) WITH ('connector' = 'delta', 'path' = '${OUT}/d');"
+    insert = """
+    INSERT INTO d SELECT NULLIF(k, 'z') AS name, COUNT(*)
+    FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
+    """
+    events = EVENTS.replace("'format'", "'maxFilesPerTrigger' = '1', 'format'")
+    for number, rows in enumerate((("a,1,1", "z,1,2", "z,2,35"), ("a,3,36",), ("b,4,2", "a,no,3"))):
+        workspace.put(str(number), *rows)
+    query = workspace.run(events, LETTERS, table, insert)[-1].query
+    assert workspace.delta("d") == [("a", "1"), ("a", "1")]
+    found = sorted((row[2], row[3], row[7]) for row in workspace.delta("letters"))
+    assert [row[:2] for row in found] == [
+        ("decode", "RUN-066"),
+        ("late", "RUN-078"),
+        ("sink", "RUN-003"),
+        ("sink", "RUN-003"),
+    ]
+    assert found[2][2] == found[3][2] == '{"name":null,"EXPR$1":1}'
+    assert (query.progress["rows_out"], query.progress["dead_letters"]) == (2, 4)

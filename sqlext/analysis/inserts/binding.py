@@ -50,7 +50,7 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
     plan, mode = sink_mode(plan, table, env, insert.query.span)
     # Flink's default: a NULL for a NOT NULL column fails the job.
     enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
-    sides = side_inserts(plan, env, Into(table, insert.span))
+    sides = side_inserts(plan, env, Into(table, assignments, insert.span))
     return BoundInsert(table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, sides)
 
 

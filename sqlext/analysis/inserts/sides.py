@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from sqlext.analysis.expressions.failing import judged
 from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.kept_rows import LETTERS, kept_columns, kept_in, source_of
@@ -22,10 +23,22 @@ from sqlext_catalog.model import Table
 
 @dataclass(frozen=True, slots=True)
 class Into:
-    """The sink of a query, and the statement that writes to it."""
+    """The sink of a query, what fills its columns, and the statement that writes to it."""
 
     table: Table
+    assignments: tuple[Assignment, ...]
     span: Span
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether it may refuse a row: when it is written, for a NULL, or for a value that does not fit."""
+        key = self.table.primary_key.columns if self.table.primary_key else ()
+        return connector_of(self.table).tells_refused(self.table) or any(
+            a.source is not None
+            and a.target.type is not None
+            and (a.target.name in key or not a.target.type.nullable or judged(a.source.type, a.target.type))
+            for a in self.assignments
+        )
 
 
 def side_inserts(plan: PlanNode, env: Environment, into: Into | None = None) -> tuple[BoundInsert, ...]:
@@ -46,7 +59,7 @@ def refused_insert(plan: PlanNode, env: Environment, into: Into) -> BoundInsert 
         SqlExtError: OPT-038 for a table that is none of dead letters.
     """
     name = env.settings.dead_letters("expression")
-    if name is None or not plan.streaming or not connector_of(into.table).tells_refused(into.table):
+    if name is None or not plan.streaming or not into.may_refuse:
         return None
     try:
         table = kept_in(name, LETTERS, env, into.span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.expressions.failing import judged
@@ -51,7 +51,8 @@ def insert_script(
     local: bool = False,
 ) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
-    latest, carried = insert.mode != APPEND, BAD in insert.plan.hidden
+    latest, judged = insert.mode != APPEND, judges_rows(insert, env)
+    carried = judged or BAD in insert.plan.hidden
     outputs = guarded_outputs(insert, env) if carried else _outputs(insert, env)
     script = script_of(insert.plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
     if carried:
@@ -61,7 +62,7 @@ def insert_script(
         conditions = or_late(required) if insert.plan.carries_late else required
         conditions = or_letter(required) if carried else conditions
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
-    script = with_sides(script, insert.plan, insert.sides, env)
+    script = with_sides(script, insert.plan, insert.sides, env, judged=judged)
     # A query that begins anew reads all its rows again. So nothing comes back into it.
     return script if end is InputEnd.FINISH else _with_replays(script, insert)
 
@@ -81,13 +82,30 @@ def _with_replays(script: SparkScript, insert: BoundInsert) -> SparkScript:
     return with_marks(replace(script, replays=tuple(found)), letters[0], hidden) if found else script
 
 
-def with_sides(script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment) -> SparkScript:
-    """Return a query's script with what is done with rows that are kept beside its own (``side_inserts``)."""
+def judges_rows(insert: BoundInsert, env: Environment) -> bool:
+    """Whether rows that a sink does not take are dead letters of a query that has no others of its steps.
+
+    Of a row that takes another one back nothing can be left out.
+    """
+    plan = insert.plan
+    if BAD in plan.hidden or plan.updating or plan.changelog or not any(s.refused_of for s in insert.sides):
+        return False
+    return any(_reasons(insert, env))
+
+
+def with_sides(
+    script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment, *, judged: bool = False
+) -> SparkScript:
+    """Return a query's script with what is done with rows that are kept beside its own (``side_inserts``).
+
+    Args:
+        judged: whether ``BAD`` comes behind the hidden columns of the plan.
+    """
     late = [_side(s, LATE, FOUND, _of_late(s), env) for s in sides if s.side == LATE_ROWS]
     inserts = [s for s in sides if s.side == BAD_ROWS]
     bad = [_side(s, BAD, numbered(n), (f"{BAD}.*",), env) for n, s in enumerate(inserts)]
     if bad:
-        hidden, carried = len(plan.hidden), BAD in plan.hidden
+        hidden, carried = len(plan.hidden) + judged, judged or BAD in plan.hidden
         script = beside(script, bad_scans(plan), [s.table for s in bad], hidden, carried=carried)
     return replace(script, sides=(*late, *bad))
 
@@ -117,13 +135,19 @@ def _of_late(insert: BoundInsert) -> tuple[str, ...]:
 def guarded_outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:
     """Return the columns of the sink, NULL where a value does not fit; then why the sink takes no row, and the row."""
     usual = _outputs(replace(insert, enforce_not_null=""), env)
-    reasons, outputs = [], []
-    for assignment, (text, name) in zip(insert.assignments, usual, strict=True):
-        fitting, reason = _fitting(assignment, text, insert, env)
-        outputs.append((fitting, name))
-        reasons += [reason, _missing(assignment, fitting, insert)]
-    why = first_of(reasons) or "CAST(NULL AS STRUCT<code: STRING, reason: STRING>)"
+    found = zip(insert.assignments, usual, strict=True)
+    outputs = [(_fitting(assignment, text, insert, env)[0], name) for assignment, (text, name) in found]
+    why = first_of(_reasons(insert, env)) or "CAST(NULL AS STRUCT<code: STRING, reason: STRING>)"
     return (*outputs, (why, WHY), (row_text(insert.plan.columns, env.zone), _ROW))
+
+
+def _reasons(insert: BoundInsert, env: Environment) -> Iterator[str | None]:
+    """Yield why a sink takes no row, by its columns; None where one takes all values."""
+    usual = _outputs(replace(insert, enforce_not_null=""), env)
+    for assignment, (text, _) in zip(insert.assignments, usual, strict=True):
+        fitting, reason = _fitting(assignment, text, insert, env)
+        yield reason
+        yield _missing(assignment, fitting, insert)
 
 
 def with_sink_letters(script: SparkScript, plan: PlanNode) -> SparkScript:
@@ -131,7 +155,8 @@ def with_sink_letters(script: SparkScript, plan: PlanNode) -> SparkScript:
     outputs = script.outputs[: -len((WHY, _ROW))]
     letter = expression_letter(WHY, _ROW, tables_of(plan), "Sink", "sink")
     names = ", ".join([*(identifier(name) for _, name in outputs), *(n for n in plan.hidden if n != BAD)])
-    query = f"SELECT {names}, coalesce({BAD}, {letter}) AS {BAD} FROM ({script.query})"
+    own = f"coalesce({BAD}, {letter})" if BAD in plan.hidden else letter
+    query = f"SELECT {names}, {own} AS {BAD} FROM ({script.query})"
     return replace(script, query=query, outputs=outputs)
 
 

@@ -112,5 +112,43 @@ def test_through_views_each_step_says_which_rows_fail(tables: Analysis) -> None:
     assert "nullif(w, 0)" in found.query
 
 
+@pytest.mark.parametrize(
+    ("insert", "sides"),
+    [
+        ("INSERT INTO strict SELECT s, COUNT(*) FROM {} GROUP BY s, window_start, window_end", ["late", "bad"]),
+        ("INSERT INTO loose SELECT s, COUNT(*) FROM {} GROUP BY s, window_start, window_end", ["late", "bad"]),
+        (
+            "INSERT INTO strict SELECT a.s, CAST(1 AS BIGINT) FROM t AS a JOIN t AS b ON a.ts = b.ts AND a.v = b.v",
+            ["bad"],
+        ),
+    ],
+)
+def test_rows_of_other_queries_that_a_sink_refuses(tables: Analysis, insert: str, sides: list[str]) -> None:
+    """Behind windows and joins too: no row that the sink does not take ends the query."""
+    tables.run(
+        "CREATE TABLE strict (s STRING NOT NULL, n BIGINT) WITH ('connector' = 'filesystem', 'path' = '/o', "
+        "'format' = 'json');"
+        "CREATE TABLE loose (s STRING, n BIGINT) WITH ('connector' = 'blackhole');"
+    )
+    compiled = tables.run(insert.format(TUMBLE))
+    assert compiled is not None
+    found = compiled.script
+    assert [s.side for s in found.sides] == sides
+    assert "raise_error('[RUN-003]" not in found.query
+    assert ("'RUN-003'" in found.query) == ("strict" in insert)
+    assert [bool(s.refused_of) for s in found.sides] == [False] * (len(sides) - 1) + ["loose" not in insert]
+
+
+def test_updates_that_a_sink_refuses_end_the_query(tables: Analysis) -> None:
+    """Nothing can be left out of rows that take others back."""
+    tables.run(
+        "SET 'sqlext.dead-letters.causes' = 'expression';"
+        "CREATE TABLE keyed (v INT, s STRING NOT NULL, PRIMARY KEY (v) NOT ENFORCED) "
+        "WITH ('connector' = 'delta', 'path' = '/o');"
+    )
+    found = script(tables, "INSERT INTO keyed SELECT v, MAX(s) FROM t GROUP BY v")
+    assert "raise_error('[RUN-003]" in found.query
+
+
 def test_what_cannot_fail_needs_nothing(tables: Analysis) -> None:
     assert script(tables, "SELECT v FROM parquet WHERE v > 1").sides == ()
