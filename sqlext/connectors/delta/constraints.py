@@ -30,7 +30,7 @@ def constraints(name: str, required: Iterable[str], properties: Mapping[str, str
         TableConstraint(f"{identifier(c)} IS NOT NULL", "RUN-003", f"column {name}.{c} is NOT NULL") for c in required
     ]
     checks = [
-        TableConstraint(f"({text})", "RUN-088", f"CHECK {key.removeprefix(_CHECK)} of {name} does not hold: {text}")
+        TableConstraint(f"({text})", "RUN-090", f"CHECK {key.removeprefix(_CHECK)} of {name} does not hold: {text}")
         for key, text in sorted(properties.items())
         if key.startswith(_CHECK)
     ]
