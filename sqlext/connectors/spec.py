@@ -59,6 +59,7 @@ class ReadSpec:
         fixed_schema: whether ``schema`` is what the format finds for itself instead of what it is told.
         options: of the reader; values may be references to secrets, resolved when it is opened.
         stream_options, batch_options: further ones that only one of the two readers takes.
+        guards: further ones of both, by which Spark refuses and takes what our readers do; an export leaves them out.
         path, table: where it lies: a path, or a name in Spark's catalog.
         derived: (name, expression) over the raw columns, computed once and used by ``columns`` and ``filters``.
         exploded: name and expression of an array over these: a row becomes one for each element, none for NULL.
@@ -80,6 +81,7 @@ class ReadSpec:
     options: Options = ()
     stream_options: Options = ()
     batch_options: Options = ()
+    guards: Options = ()
     path: str | None = None
     table: str | None = None
     derived: tuple[tuple[str, str], ...] = ()

@@ -59,11 +59,13 @@ def by_arrow(table: Table, log: Path, tasks: int = 3) -> Rows | None:
 
 
 def _rows(table: pa.Table) -> Rows:
-    """Return rows as Python values: bits of floating-point numbers as text, instants as microseconds."""
+    """Return rows as Python values: bits of floating-point numbers as text, instants as microseconds, dates as days."""
     plain = []
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_timestamp(field.type):
             column = column.cast(pa.timestamp("us", field.type.tz)).cast(pa.int64())
+        if pa.types.is_date32(field.type):
+            column = column.cast(pa.int32())  # Python has no years but 1 to 9999
         values = column.to_pylist()
         plain.append([repr(v) for v in values] if pa.types.is_floating(field.type) else values)
     return sorted(zip(*plain, strict=True), key=repr)

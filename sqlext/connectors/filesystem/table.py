@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sqlext.connectors.bad_rows import judged, why_not_judged, with_faults
@@ -16,6 +16,7 @@ from sqlext.connectors.base import (
     physical_fields,
     read_columns,
 )
+from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.base import Decoded, Format, Message, ReadField, TextFormat, parsed, unknown_format
 from sqlext.connectors.formats.changelog import JSON_CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import parsed_changes
@@ -47,6 +48,12 @@ from sqlext_catalog.model import Column, Options, Table
 #: Formats of lines: only their rows can be judged one by one (``sqlext.bad-rows``).
 TEXT_FORMATS: dict[str, TextFormat] = {f.name: f for f in (CsvFormat(), JsonFormat())}
 FORMATS: dict[str, Format] = {**TEXT_FORMATS, PARQUET.name: PARQUET, ORC.name: ORC, RawFormat.name: RawFormat()}
+
+_GUARDS: dict[str, Callable[[Mapping[str, str]], Options]] = {
+    "csv": csv.read_guards,
+    "json": json.read_guards,
+    PARQUET.name: lambda options: (("parquet.page.verify-checksum.enabled", "true"),),
+}
 
 #: Folder of rows whose partition value is NULL or empty, Flink's name.
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
@@ -245,6 +252,7 @@ class Filesystem(Connector):
             options=reader if table.partitioned_by else (*reader, ("recursiveFileLookup", "true")),
             # By default Spark skips files a week older than the newest that it has seen.
             stream_options=(("maxFileAge", "36500d"), *_limit(options)),
+            guards=_guards(spark_format, options),
             path=absolute(options.get("path")),
             filters=_path_filter(options),
             bounded=self.bounded(table),
@@ -290,6 +298,12 @@ def spark_name(file_format: str) -> str:
 def _limit(options: Mapping[str, str]) -> Options:
     most = options.get("maxFilesPerTrigger")
     return (("maxFilesPerTrigger", most),) if most is not None else ()
+
+
+def _guards(spark_format: str, options: Mapping[str, str]) -> Options:
+    """Return what makes a reader of Spark's refuse what ours refuses, and take what ours takes."""
+    guards = _GUARDS.get(spark_format)
+    return guards(options) if guards is not None else ()
 
 
 def _path_filter(options: Mapping[str, str]) -> tuple[str, ...]:

@@ -112,6 +112,14 @@ def _separators(options: Mapping[str, str]) -> Options:
     return tuple(found + ([("escape", escape)] if escape else []))
 
 
+def read_guards(options: Mapping[str, str]) -> Options:
+    """Return options of Spark's reader that make it as strict as ours.
+
+    It refuses a line of another length whatever a query reads of it, and a quote within a field in quotes.
+    """
+    return () if _ignores_errors(options) else (("columnPruning", "false"), ("unescapedQuoteHandling", "RAISE_ERROR"))
+
+
 def writer_options(options: Mapping[str, str]) -> Options:
     """Return the options of Spark's csv writer; NULL and '' are both empty fields, as Flink writes them."""
     null = options.get("csv.null-literal", "")

@@ -124,6 +124,14 @@ def _is_json(fields: tuple[ReadField, ...], ref: Ref) -> str:
     return f"({corrupt} IS NULL OR try_parse_json({corrupt}) IS NOT NULL){anchor}"
 
 
+def read_guards(options: Mapping[str, str]) -> Options:
+    """Return options of Spark's reader that take its limits away, as ours has none.
+
+    It refuses texts of 20,000,000 characters, numbers of 1,000 digits, and what is nested 1,000 times.
+    """
+    return tuple((name, str((1 << 31) - 1)) for name in ("maxStringLen", "maxNumLen", "maxNestingDepth"))
+
+
 def writer_options(options: Mapping[str, str]) -> Options:
     """Return the options of Spark's json writer."""
     # Spark leaves NULL fields out by default, Flink writes them.

@@ -8,7 +8,7 @@ that could matter; these are read as texts, and cast as Spark casts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from pyarrow import csv
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField, require_digits
-from sqlext.sources.decoding.line_blocks import LINE_END, blocks, can_cut, first_failing, line_place
+from sqlext.sources.decoding.line_blocks import LINE_END, blocks, can_cut, first_failing, java_text, line_place
 from sqlext.sources.decoding.malformed import BAD_ROW, at_line
 from sqlext.sources.decoding.spark_casts import cast_texts
 from sqlext.sources.file_slices import Range
@@ -95,8 +95,8 @@ class CsvDecoder:
             SqlExtError: RUN-066 for quotes and fields of which parsers make different things.
             pa.ArrowInvalid: for any other line that cannot be read.
         """
-        if self.quote and self.quote.encode() in block:
-            self._check_quotes(block)
+        if self.quote and self.quote.encode() in block and not self._has_whole_quotes(block):
+            return self._by_fields([line for line in LINE_END.split(block) if line.strip(_BLANK)])
         if not self._needs_care(block):
             # Arrow reads a column of times with a zone in each text, or in none.
             for zoned in (False, True) if self._has_instants else (False,):
@@ -128,8 +128,7 @@ class CsvDecoder:
     def _cast(self, block: bytes) -> pa.RecordBatch:
         """Return a block's rows from texts: exact, a hundred times slower where there are many different ones."""
         lines = (line for line in block.splitlines() if line.strip(_BLANK))
-        # As Java decodes: bytes that are no UTF-8 become U+FFFD.
-        text = b"\n".join(lines).decode("utf-8", "replace").encode()
+        text = java_text(b"\n".join(lines)).encode()
         types = dict.fromkeys((c.name for c in self.read_columns), pa.string())
         table = csv.read_csv(pa.py_buffer(text + b"\n"), self._reading, self._parsing, self._converting(types))
         return self._of_texts({c.name: table.column(c.name).combine_chunks() for c in self.read_columns})
@@ -140,12 +139,18 @@ class CsvDecoder:
         Raises:
             SqlExtError: RUN-066 for one that cannot be read.
         """
-        fields = self._fields(text.decode("utf-8", "replace"))
-        if not text or len(fields) != len(self.columns):
-            raise SqlExtError(BAD_ROW, f"[MALFORMED_RECORD] it has {len(fields)} fields, not {len(self.columns)}")
-        named = dict(zip((c.name for c in self.columns), fields, strict=True))
-        known = {name: None if value == self.null else value for name, value in named.items()}
-        return self._of_texts({c.name: pa.array([known[c.name]], pa.string()) for c in self.read_columns})
+        return self._by_fields([text])
+
+    def _by_fields(self, lines: Sequence[bytes]) -> pa.RecordBatch:
+        """Return the rows of some lines, field by field."""
+        texts: dict[str, list[str | None]] = {c.name: [] for c in self.columns}
+        for line in lines:
+            fields = self._fields(java_text(line))
+            if not line or len(fields) != len(self.columns):
+                raise SqlExtError(BAD_ROW, f"[MALFORMED_RECORD] it has {len(fields)} fields, not {len(self.columns)}")
+            for values, field in zip(texts.values(), fields, strict=True):
+                values.append(None if field == self.null else field)
+        return self._of_texts({c.name: pa.array(texts[c.name], pa.string()) for c in self.read_columns})
 
     def _fields(self, text: str) -> list[str]:
         found: list[str] = []
@@ -158,13 +163,16 @@ class CsvDecoder:
 
     def _field(self, text: str, place: int) -> tuple[str, int]:
         """Return the field that begins at a place, and where it ends."""
-        quoted = self._quoted_field.match(text, place)
-        if quoted is not None:
-            return quoted[1].replace(f"{self.quote}{self.quote}", self.quote or ""), quoted.end()
-        field = text[place:].partition(self.delimiter)[0]
-        if self.quote and self.quote in field:
+        quote = self.quote or ""
+        if quote and text.startswith(quote, place):
+            for form in self._quoted_fields:
+                found = form.match(text, place)
+                if found is not None:
+                    return found[1].replace(quote * 2, quote) if found.end() > place + 1 else quote, found.end()
             raise self._odd_quote()
-        return field, place + len(field)
+        end = text.find(self.delimiter, place)
+        end = len(text) if end < 0 else end
+        return text[place:end], end
 
     def _of_texts(self, texts: Mapping[str, pa.Array]) -> pa.RecordBatch:
         made = {}
@@ -177,19 +185,15 @@ class CsvDecoder:
             made[column.name] = values
         return pa.record_batch(made)
 
-    def _check_quotes(self, block: bytes) -> None:
-        """Refuse quotes that do not stand around whole fields, where parsers differ.
-
-        Raises:
-            SqlExtError: RUN-066 naming the place.
-        """
+    def _has_whole_quotes(self, block: bytes) -> bool:
+        """Return whether all quotes stand around whole fields, or doubled in these: so much all parsers agree on."""
         quote = (self.quote or "").encode()
-        if block.count(quote) != sum(m.group().count(quote) for m in self._quoted.finditer(block)):
-            raise self._odd_quote()
+        return block.count(quote) == sum(m.group().count(quote) for m in self._quoted.finditer(block))
 
     def _odd_quote(self) -> SqlExtError:
-        what = f"[MALFORMED_RECORD] a csv field has a {self.quote} in it that is not doubled"
-        return SqlExtError(BAD_ROW, what, hint="SET 'sqlext.source' = 'spark' reads it as Spark does")
+        return SqlExtError(
+            BAD_ROW, f"[MALFORMED_RECORD] a csv field in {self.quote} has a {self.quote} that is not doubled"
+        )
 
     @cached_property
     def _quoted(self) -> re.Pattern[bytes]:
@@ -198,11 +202,12 @@ class CsvDecoder:
         return re.compile(rb"(?:(?<=[%b\r\n])|\A)%b(?=[%b\r\n]|\Z)" % (delimiter, field, delimiter))
 
     @cached_property
-    def _quoted_field(self) -> re.Pattern[str]:
-        if not self.quote:
-            return re.compile(r"(?!)")
-        quote, delimiter = re.escape(self.quote), re.escape(self.delimiter)
-        return re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}(?={delimiter}|\\Z)")
+    def _quoted_fields(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """A field that a quote begins: another ends it, blanks may follow; or it is left open, and the line ends it."""
+        quote, delimiter = re.escape(self.quote or ""), re.escape(self.delimiter)
+        inner = f"{quote}([^{quote}]*(?:{quote}{quote}[^{quote}]*)*)"
+        blanks = f"(?:(?!{delimiter})[\\x00-\\x20])*"
+        return re.compile(f"{inner}{quote}{blanks}(?={delimiter}|\\Z)"), re.compile(f"{inner}\\Z")
 
     @cached_property
     def read_columns(self) -> tuple[ArrowField, ...]:

@@ -9,10 +9,10 @@ that stands twice) are looked at line by line (``json_objects``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import json as arrow_json
@@ -20,13 +20,19 @@ from pyarrow import json as arrow_json
 from sqlext.connectors.splits import Passes
 from sqlext.sources.arrow_types import ArrowField, require_digits
 from sqlext.sources.decoding.json_layout import LayoutReader
-from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, parsed
+from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, add_line
+from sqlext.sources.decoding.json_scanner import BLANKS
 from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, LINE_END, blocks, can_cut, line_place
 from sqlext.sources.decoding.malformed import SKIPS, malformed
 from sqlext.sources.file_slices import Range
+from sqlext_udfs.expressions.functions import WALL_CLOCK
 
 _BETWEEN = (b"}\n{", b"}\r\n{")
+#: What ends a time with a zone.
+_ZONE = re.compile(rb'[0-9](?:Z|[+-][0-9:]{2,6})"')
 _BLANK = bytes(range(33))
+#: What JSON has between its tokens.
+_SPACE = BLANKS.encode()
 
 
 class JsonBlocks:
@@ -40,11 +46,12 @@ class JsonBlocks:
         self._columns = columns
         self._alike = LayoutReader(tuple(columns))
         self._has_instants = any(pa.types.is_timestamp(c.type) and c.type.tz for c in columns)
+        self._has_inner_clocks = any(pa.types.is_struct(c.type) and _has_clocks(c.type) for c in columns)
         self._zoned = False
 
     def read(self, block: bytes) -> pa.RecordBatch | None:
         """Return the rows of a block, one for each line; None where each line must be looked at."""
-        if not self._columns or not _is_utf8(block):
+        if not self._columns or not _is_utf8(block) or (self._has_inner_clocks and _ZONE.search(block)):
             return None
         made = self._alike.read(block)
         return made if made is not None else self._by_arrow(block)
@@ -96,10 +103,10 @@ class JsonDecoder:
     def _by_line(self, block: bytes, place: Callable[[int], str]) -> pa.RecordBatch:
         made = ObjectRows(self.columns)
         for number, line in enumerate(LINE_END.split(block)):
-            if not line.strip(_BLANK):
+            if not line.strip(_SPACE):
                 continue
             try:
-                made.add(_objects(line))
+                add_line(made, line)
             except MALFORMED as error:
                 raise malformed(place(number), line, error, SKIPS.format(form="json")) from error
         return made.batch()
@@ -111,8 +118,11 @@ _READING = arrow_json.ReadOptions(use_threads=False, block_size=4 * BLOCK_BYTES)
 
 
 def _read_as(of: pa.DataType, zoned: bool) -> pa.DataType:
-    """Return the type as which Arrow reads a column: to it a DATE of JSON would be a number of days."""
-    if pa.types.is_date32(of):
+    """Return the type as which Arrow reads a column.
+
+    To it a DATE of JSON would be a number of days, and a wall clock with a zone the instant that it is.
+    """
+    if pa.types.is_date32(of) or of == WALL_CLOCK:
         return pa.string()
     return pa.timestamp("us") if pa.types.is_timestamp(of) and of.tz and not zoned else of
 
@@ -121,7 +131,11 @@ def _as(values: pa.Array, of: pa.DataType) -> pa.Array:
     if values.type == of:
         require_digits(values)
         return values
-    return values.cast(of) if pa.types.is_date32(of) else values.view(of)
+    return values.cast(of) if pa.types.is_string(values.type) else values.view(of)
+
+
+def _has_clocks(of: pa.DataType) -> bool:
+    return any(field.type == WALL_CLOCK or (pa.types.is_struct(field.type) and _has_clocks(field.type)) for field in of)
 
 
 def _is_row_a_line(block: bytes, rows: int) -> bool:
@@ -140,12 +154,3 @@ def _is_utf8(block: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _objects(line: bytes) -> list[Mapping[str, Any]]:
-    """Return the objects of a line: one, or those of an array."""
-    found = parsed(line)
-    rows = found if isinstance(found, list) else [found]
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("it is no JSON object")
-    return rows

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.json_scanner import BLANKS, WrittenArray, WrittenNumber, WrittenObject, decoded, scanned
 from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_decimal, to_instant, to_wall_clock
 
 _MICROS = 1_000_000
-_EPOCH = date(1970, 1, 1)
 #: A year has four digits at least.
 _DAYS = re.compile(r"[+-]?[0-9]{1,3}")
 #: Texts that Spark's JacksonParser takes for a FLOAT or a DOUBLE.
@@ -23,13 +22,6 @@ _SPECIAL["-INF"] = "-inf"
 
 #: What fails for a text that is no JSON, or has a value that does not fit its column.
 MALFORMED = (ValueError, TypeError, OverflowError)
-
-
-# A text: a float would round long integers, and a STRING shows the number as it was written.
-class _Number(str):
-    """A number as it stands in the text."""
-
-    __slots__ = ()
 
 
 class ObjectRows:
@@ -46,15 +38,19 @@ class ObjectRows:
         self._rows = 0
 
     def add(self, objects: Iterable[Mapping[str, Any]]) -> None:
-        """Add objects; fails with one of ``MALFORMED``."""
-        for row in objects:
-            self._rows += 1
-            for name, convert in self._converters:
-                value = row.get(name)
-                try:
-                    self._made[name].append(None if value is None else convert(value))
-                except MALFORMED as error:
-                    raise ValueError(f"a value does not fit its column: {name}") from error
+        """Add objects, all or none; fails with one of ``MALFORMED``."""
+        made = [[self._value(row, name, convert) for name, convert in self._converters] for row in objects]
+        for row in made:
+            for values, value in zip(self._made.values(), row, strict=True):
+                values.append(value)
+        self._rows += len(made)
+
+    def _value(self, row: Mapping[str, Any], name: str, convert: Callable[[Any], Any]) -> Any:
+        value = row.get(name)
+        try:
+            return None if value is None else convert(value)
+        except MALFORMED as error:
+            raise ValueError(f"a value does not fit its column: {name}") from error
 
     def batch(self) -> pa.RecordBatch:
         """Return all rows."""
@@ -63,27 +59,64 @@ class ObjectRows:
         return pa.record_batch({c.name: pa.array(self._made[c.name], c.type) for c in self._columns})
 
 
-def parsed(text: bytes) -> Any:
-    """Return what a text says, numbers as they are written; fails with one of ``MALFORMED``."""
-    return _decoded(text.decode("utf-8", "replace"), whole=True)
+def add_line(rows: ObjectRows, line: bytes) -> None:
+    """Add the object of a line of a file, or those of its array, as Spark's reader does.
+
+    What stands behind it is not looked at. Python's parser comes first; where it or its values do not do, the scanner
+    has the last word.
+
+    Raises:
+        ValueError: for one that is refused.
+    """
+    try:
+        rows.add(_objects(_parsed(line)))
+    except MALFORMED as error:
+        try:
+            objects = _objects(scanned(decoded(line)))
+        except MALFORMED:
+            raise error from None
+        rows.add(objects)
 
 
 def first_parsed(text: bytes) -> Any:
     """Return what a text says first, as Spark's ``from_json`` does: no object where nothing stands."""
     plain = text.decode("utf-8", "replace").strip(_BLANK)
-    return _decoded(plain, whole=False) if plain else {}
-
-
-def _decoded(text: str, *, whole: bool) -> Any:
+    if not plain:
+        return {}
     try:
-        return _DECODER.decode(text) if whole else _DECODER.raw_decode(text)[0]
+        return _first(plain)
+    except ValueError:
+        return scanned(plain)
+
+
+def _parsed(line: bytes) -> Any:
+    """Return what a line says, by Python's parser; it does not see what is odd in halves of surrogate pairs."""
+    if _HALVES.search(line):
+        raise ValueError("it has halves of surrogate pairs")
+    return _first(line.decode("utf-8").lstrip(BLANKS))
+
+
+def _first(text: str) -> Any:
+    try:
+        return _DECODER.raw_decode(text)[0]
     # Its own message counts lines too: those of this text.
     except json.JSONDecodeError as error:
         raise ValueError(f"it is no JSON from character {error.pos + 1} on") from error
+    except RecursionError as error:
+        raise ValueError("it is nested deeply") from error
+
+
+def _objects(found: Any) -> list[Mapping[str, Any]]:
+    """Return the objects of a line: one, or those of an array."""
+    rows = found if isinstance(found, list) else [found]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("it is no JSON object")
+    return rows
 
 
 _BLANK = "".join(map(chr, range(33)))
-_DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
+_DECODER = json.JSONDecoder(parse_int=WrittenNumber, parse_float=WrittenNumber, parse_constant=WrittenNumber)
 
 
 def _converter(of: pa.DataType) -> Callable[[Any], Any]:
@@ -96,7 +129,7 @@ def _converter(of: pa.DataType) -> Callable[[Any], Any]:
         return _row(of)
     if pa.types.is_integer(of):
         parse = parser_of(of)
-        return lambda value: parse(_is(_Number, value))
+        return lambda value: parse(_is(WrittenNumber, value))
     if pa.types.is_floating(of):
         return _float
     if pa.types.is_decimal(of):
@@ -104,9 +137,9 @@ def _converter(of: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_date32(of):
         return lambda value: _date(_quoted(value))
     if not of.tz:
-        return lambda value: to_wall_clock(_quoted(value))
+        return lambda value: to_wall_clock(_quoted(value), zoned=False)
     # A bare number is seconds since 1970, as in Spark's JacksonParser.
-    return lambda value: int(value) * _MICROS if isinstance(value, _Number) else to_instant(_quoted(value))
+    return lambda value: int(value) * _MICROS if isinstance(value, WrittenNumber) else to_instant(_quoted(value))
 
 
 def _row(of: pa.StructType) -> Callable[[Any], Any]:
@@ -124,7 +157,10 @@ def _row(of: pa.StructType) -> Callable[[Any], Any]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _is(str, value)
+    if isinstance(value, (WrittenObject, WrittenArray)):
+        return value.text
+    # Half of a surrogate pair is no character: Java shows it so.
+    return _is(str, value).encode("utf-8", "replace").decode()
 
 
 def _boolean(value: Any) -> bool:
@@ -134,14 +170,14 @@ def _boolean(value: Any) -> bool:
 
 
 def _float(value: Any) -> float:
-    if not isinstance(value, _Number) and value not in _SPECIAL:
+    if not isinstance(value, WrittenNumber) and value not in _SPECIAL:
         raise ValueError(f"{value} is no number")
     return float(_SPECIAL.get(value, value))
 
 
 def _decimal_text(value: Any) -> str:
     """Return the text of a DECIMAL: in quotes commas between digits are left out, and blanks are not."""
-    if isinstance(value, _Number):
+    if isinstance(value, WrittenNumber):
         return value
     plain = _is(str, value).replace(",", "")
     if plain.strip(_BLANK) != plain:
@@ -149,18 +185,18 @@ def _decimal_text(value: Any) -> str:
     return plain
 
 
-def _date(text: str) -> date:
-    """Return a DATE. A number that is no year is days since 1970, as Spark 1.5 wrote them and Spark still reads."""
+def _date(text: str) -> int:
+    """Return a DATE in days. A number that is no year is days since 1970, as Spark 1.5 wrote them and still reads."""
     try:
         return to_date(text)
     except ValueError:
         if not _DAYS.fullmatch(text):
             raise
-        return _EPOCH + timedelta(days=int(text))
+        return int(text)
 
 
 def _quoted(value: Any) -> str:
-    if isinstance(value, _Number):
+    if isinstance(value, WrittenNumber):
         raise ValueError(f"{value} is no text")
     return _is(str, value)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote
+from sqlext.sources.decoding.malformed import BAD_ROW, BROKEN_FILE
 from sqlext.sources.file_slices import Range
 
 #: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
@@ -22,8 +23,18 @@ _LINE_BYTES = 1 << 14
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Where a line ends, as Spark sees it.
 LINE_END = re.compile(rb"\r\n|\r|\n")
+#: Half of a surrogate pair in three bytes.
+_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 #: By a file's ending, as Spark (Hadoop) sees it; None for what Arrow cannot unpack as Hadoop does.
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".deflate": None, ".snappy": None, ".lz4": None}
+
+
+def java_text(data: bytes) -> str:
+    """Return bytes as Java decodes them: what is no UTF-8 becomes U+FFFD, one for half of a surrogate pair."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _HALF.sub(b"\xff", data).decode("utf-8", "replace")
 
 
 def can_cut(path: str) -> bool:
@@ -35,7 +46,7 @@ def blocks(part: Range) -> Iterator[bytes]:
     """Yield the lines that begin in a part of a file, in blocks that end with a line.
 
     Raises:
-        SqlExtError: RUN-064 for a compression that cannot be unpacked here.
+        SqlExtError: RUN-064 for a compression that cannot be unpacked here, RUN-066 for a packed file that is broken.
     """
     if not can_cut(part.path):
         yield from _unpacked(part)
@@ -128,7 +139,7 @@ def _unpacked(part: Range) -> Iterator[bytes]:
     first = True
     packed = part.access.opened(part.path) if is_remote(part.path) else part.path
     with pa.input_stream(packed, compression=codec) as stream:
-        while block := stream.read(BLOCK_BYTES):
+        while block := _read(stream, part.path):
             if first:
                 block, first = block.removeprefix(_BYTE_ORDER_MARK), False
             whole, end, left_now = (left + block).rpartition(b"\n")
@@ -137,3 +148,13 @@ def _unpacked(part: Range) -> Iterator[bytes]:
                 yield whole + end
     if left:
         yield left
+
+
+def _read(stream: pa.NativeFile, path: str) -> bytes:
+    try:
+        return bytes(stream.read(BLOCK_BYTES))
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        # Arrow's own: the file is cut off, or no such file at all.
+        raise SqlExtError(BAD_ROW, f"`{path}` cannot be unpacked: {error}", hint=BROKEN_FILE) from error

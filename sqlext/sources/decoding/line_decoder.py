@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sqlext.connectors.splits import Passes
-from sqlext.sources.decoding.line_blocks import blocks, can_cut, ends_before
+from sqlext.sources.decoding.line_blocks import blocks, can_cut, ends_before, java_text
 from sqlext.sources.file_slices import Range
 
 #: The line, and where it stands: ``path:number``.
@@ -35,7 +35,7 @@ class LineDecoder:
         for block in blocks(part):
             if number is None:
                 number = 1 + ends_before(part)
-            lines = _LINE_END.split(block.decode("utf-8", "replace"))
+            lines = _LINE_END.split(java_text(block))
             if not lines[-1]:
                 lines.pop()  # behind the last end
             places = [f"{part.path}:{number + i}" for i in range(len(lines))]

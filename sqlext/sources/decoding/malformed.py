@@ -11,6 +11,9 @@ BAD_ROW = "RUN-066"
 #: A hint: what leaves out such rows of a format.
 SKIPS = "'{form}.ignore-parse-errors' = 'true' skips such rows"
 
+#: A hint for a file of which no part can be trusted.
+BROKEN_FILE = "write the file anew, or take it out of the folder: none of its rows was taken"
+
 _CONDITION = re.compile(r"\[\w+\] ")
 
 

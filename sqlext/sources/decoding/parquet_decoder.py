@@ -13,7 +13,7 @@ from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import ArrowField
-from sqlext.sources.decoding.malformed import BAD_ROW
+from sqlext.sources.decoding.malformed import BAD_ROW, BROKEN_FILE
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
 
@@ -64,8 +64,10 @@ class ParquetDecoder:
                 self._check(file, part.path)
                 groups = _groups(file.metadata, part)
                 yield from self._rows(file, [g for g in groups if passes is None or not self._passed(file, g, passes)])
-        except pa.ArrowInvalid as error:
-            raise SqlExtError(BAD_ROW, f"`{part.path}`: {error}") from error
+        except (pa.ArrowInvalid, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise SqlExtError(BAD_ROW, f"`{part.path}`: {error}", hint=BROKEN_FILE) from error
 
     def _passed(self, file: pq.ParquetFile, number: int, passes: Passes) -> bool:
         group = file.metadata.row_group(number)
@@ -112,7 +114,13 @@ def _opened(part: Range) -> pq.ParquetFile:
     far = is_remote(part.path)
     file = part.access.opened(part.path) if far else part.path
     # INT96 would come as nanoseconds, which reach from 1677 to 2262 only.
-    return pq.ParquetFile(file, coerce_int96_timestamp_unit="us", memory_map=not far, pre_buffer=far)
+    return pq.ParquetFile(
+        file,
+        coerce_int96_timestamp_unit="us",
+        memory_map=not far,
+        pre_buffer=far,
+        page_checksum_verification=True,
+    )
 
 
 def _other(path: str, what: str) -> SqlExtError:

@@ -194,7 +194,7 @@ def _adapted(name: str, own: str, declared: str, zone: str, spec: ReadSpec) -> s
 def _options(spec: ReadSpec, *, stream: bool) -> dict[str, str]:
     from sqlext_catalog.secrets import resolve_options
 
-    return resolve_options(spec.options + (spec.stream_options if stream else spec.batch_options))
+    return resolve_options(spec.options + spec.guards + (spec.stream_options if stream else spec.batch_options))
 
 
 def _ddl(spec: ReadSpec) -> str:

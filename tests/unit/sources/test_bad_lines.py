@@ -22,7 +22,7 @@ BAD = {
     "few": (CSV, "b", "it has 1 fields, not 2 in b"),
     "many": (CSV, "b,1,2", "it has 3 fields, not 2 in b,1,2"),
     "a value": (CSV, "b,x", "The value 'x' of column `v` cannot be cast to int32 in b,x"),
-    "a quote": (CSV, 'b"c,1', 'a csv field has a " in it that is not doubled in b"c,1'),
+    "a quote": (CSV, '"b"c,1', 'a csv field in " has a " that is not doubled in "b"c,1'),
     "no end": (JSON, '{"k": "b", "v": ', 'it is no JSON from character 17 on in {"k": "b", "v": '),
     "a text": (JSON, '{"k": "b", "v": "x"}', 'a value does not fit its column: v in {"k": "b", "v": "x"}'),
     "no object": (JSON, "7", "it is no JSON object in 7"),

@@ -49,7 +49,7 @@ def test_a_line_end_is_a_character_like_any_other() -> None:
     ]
 
 
-@pytest.mark.parametrize("bad", ["", "a", "a,1,2", "a,x", "a\nb,1\nc,2", 'a"b,1'])
+@pytest.mark.parametrize("bad", ["", "a", "a,1,2", "a,x", "a\nb,1\nc,2", '"a"b,1'])
 def test_the_bad_one_is_found(bad: str) -> None:
     with pytest.raises(BadValueError) as found:
         _rows(_CSV, ["a,1", "b,2", "c\n,3", bad, "d,4"])
