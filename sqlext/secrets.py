@@ -19,12 +19,12 @@ Pairs = tuple[tuple[str, str], ...]
 
 # The union of Spark's spark.redaction.regex and Flink's GlobalConfiguration.SENSITIVE_KEYS, plus keys of clouds, of
 # Kafka and of HTTP.
-_WORDS = (
+_ANYWHERE = (
     r"passw(?:or)?d|passphrase|secret|credential|token|api[._-]?key|access[._-]?key|account[._-]?key|service[._-]?key"
     r"|private[._-]?key|jaas[._-]?config|auth[._-]?params|basic[._-]?auth|http[._-]?headers|sas[._-]?key"
     r"|key(?:store)?[._-]?pass|connection[._-]?string|user[._-]?info|authorization|signature"
-    r"|(?:^|[._-])(?:pwd|pass|sig|cookie)$"
 )
+_WORDS = rf"{_ANYWHERE}|(?:^|[._-])(?:pwd|pass|sig|cookie)$"
 _SECRET_KEY = re.compile(_WORDS, re.IGNORECASE)
 # Keys that match above but say how or where, not what: a token's endpoint, a provider's class, a file's place.
 _NOT_SECRET = re.compile(
@@ -76,6 +76,20 @@ _Range = tuple[int, int]
 SHORTEST = 4
 #: Those that were read from variables and files, as they are and as URLs, JSON and SQL write them.
 _remembered: set[str] = set()
+
+
+def spark_redaction() -> dict[str, str]:
+    """Return settings by which Spark hides secrets in its event log and its plans: by the words that are ours.
+
+    The first is asked of names and values of settings, the second of texts of plans, whose matches are left out.
+    """
+    named = rf"[\w.-]*(?:{_ANYWHERE}|\b(?:pwd|pass|sig|cookie)\b)[\w.-]*"
+    key = r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)"
+    value = r"""(?:\s*->\s*[^,)]*|\s*[=:]\s*(?:"[^"]*"|'[^']*'|[^\s,;&)}\]]*))"""
+    return {
+        "spark.redaction.regex": rf"(?i){_ANYWHERE}|\b(?:pwd|pass|sig|cookie)\b|PRIVATE KEY|://[^/\s:@]*:[^/\s]*@",
+        "spark.sql.redaction.string.regex": rf"(?is){key}|://[^/\s:@]*:[^/\s]*(?=@)|{named}{value}",
+    }
 
 
 def is_secret(key: str) -> bool:

@@ -22,6 +22,7 @@ from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.errors import SqlExtError
 from sqlext.extras import package
 from sqlext.locations import local_file
+from sqlext.secrets import spark_redaction
 from sqlext.spark.packages import DELTA_EXTENSION, EXTENSIONS, has_delta
 from sqlext.spark.worker_processes import spark_home, worker_environment
 
@@ -187,6 +188,8 @@ def configuration(cores: int, home: Path, packages: Sequence[str], excluded: Seq
         .set("spark.driver.memory", "2g")
         .set("spark.ui.enabled", "false")
         .set("spark.ui.showConsoleProgress", "false")
+        # Its event log and its plans show options: Spark knows fewer words for secrets.
+        .setAll(list(spark_redaction().items()))
         # On a busy machine a Python worker needs longer than 15 s to start; without it the query fails.
         .set("spark.python.authenticate.socketTimeout", "60s")
         .set("spark.sql.session.timeZone", "UTC")
