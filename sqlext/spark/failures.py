@@ -61,6 +61,7 @@ _TAKES_COLUMNS = "start the query again: it takes the columns as they are then, 
 _DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
 _CHECKPOINT_FILE = re.compile(
     r"/checkpoint/(offsets|commits|metadata|state|sources)\b|\[STREAMING_(CHECKPOINT|STATEFUL_OPERATOR)_MISSING_"
+    r"|\[CANNOT_LOAD_STATE_STORE\b|\bbatch \d+ doesn't exist"
 )
 
 

@@ -63,9 +63,9 @@ class Location:
         return self.for_spark
 
     def text(self, key: str) -> str | None:
-        """Return a text that is kept there, None if there is none."""
+        """Return a text that is kept there, None if there is none; what is no UTF-8 in a damaged one is U+FFFD."""
         found = self.store.read(key)
-        return found.data.decode("utf-8") if found is not None else None
+        return found.data.decode("utf-8", "replace") if found is not None else None
 
     def json(self, key: str) -> Any:
         """Return what a text holds, None if there is none; raises ValueError for one that is no JSON."""
