@@ -57,6 +57,10 @@ class JsonBlocks:
         return made if made is not None else self._by_arrow(block)
 
     def _by_arrow(self, block: bytes) -> pa.RecordBatch | None:
+        # As many rows: none of several objects in a line, none of a part of one.
+        rows = _objects_in(block)
+        if rows is None:
+            return None
         # What fitted the block before comes first: a wrong guess parses a block twice.
         for zoned in (self._zoned, not self._zoned) if self._has_instants else (self._zoned,):
             try:
@@ -65,7 +69,7 @@ class JsonBlocks:
             except pa.ArrowInvalid:
                 continue
             self._zoned = zoned
-            return pa.record_batch(read) if _is_row_a_line(block, table.num_rows) else None
+            return pa.record_batch(read) if table.num_rows == rows else None
         return None
 
     def _parsing(self, zoned: bool) -> arrow_json.ParseOptions:
@@ -138,12 +142,16 @@ def _has_clocks(of: pa.DataType) -> bool:
     return any(field.type == WALL_CLOCK or (pa.types.is_struct(field.type) and _has_clocks(field.type)) for field in of)
 
 
-def _is_row_a_line(block: bytes, rows: int) -> bool:
-    """Return whether the rows that Arrow found are the lines: none blank, none of several objects, none of a part."""
+def _objects_in(block: bytes) -> int | None:
+    """Return how many lines a block has if each begins and ends as an object does; None if one does not.
+
+    Arrow's parser ends the process where `null` begins a block, so it gets no other.
+    """
     lines = block.strip(_BLANK)
-    if lines.count(b"\n") != rows - 1 or lines.count(b"\r") != lines.count(b"\r\n"):
-        return False
-    return sum(lines.count(between) for between in _BETWEEN) == rows - 1
+    ends = lines.count(b"\n")
+    if not lines.startswith(b"{") or lines.count(b"\r") != lines.count(b"\r\n"):
+        return None
+    return ends + 1 if sum(lines.count(between) for between in _BETWEEN) == ends else None
 
 
 def _is_utf8(block: bytes) -> bool:

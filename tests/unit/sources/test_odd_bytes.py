@@ -105,6 +105,13 @@ def test_csv_that_is_refused(tmp_path: Path, line: bytes) -> None:
         read(_CSV, tmp_path, b"0,x\n" + line)
 
 
+def test_arrow_does_not_end_the_process(tmp_path: Path) -> None:
+    """Its parser does where `null` begins a block."""
+    for line in (b"null", b'null":1,"s":"a"}', b' null\n{"s":"a"}'):
+        with pytest.raises(SqlExtError, match="RUN-066"):
+            read(_JSON, tmp_path, line)
+
+
 def test_a_line_of_20_megabytes(tmp_path: Path) -> None:
     long = "a" * 20_000_100
     assert read(_JSON, tmp_path, f'{{"s":"0"}}\n{{"s":"{long}"}}\n'.encode()) == ["0", long]
