@@ -99,7 +99,9 @@ def _ours(said: re.Match[str], span: Span | None) -> SqlExtError:
 def _bad_row(said: str, span: Span | None) -> SqlExtError:
     """Return RUN-066; ``said`` tells the row's place, behind a condition of Spark's or our own words."""
     where = _CONDITION_AT_START.sub("", said.strip())
-    message = where if where.startswith("a row of ") else f"a row cannot be decoded: {where}"
+    message = (
+        where if where.startswith(("a row of ", "a row cannot be decoded: ")) else f"a row cannot be decoded: {where}"
+    )
     return SqlExtError(BAD_ROW, message, span=span, hint=_LEAVES_OUT)
 
 

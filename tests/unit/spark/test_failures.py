@@ -8,6 +8,7 @@ import pytest
 from pyspark.errors import AnalysisException
 
 import sqlext_udfs
+from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 from sqlext.spark.failures import refused, run_error, sentence
 
@@ -131,3 +132,10 @@ def test_py4j_names_the_call_before_the_failure() -> None:
 \tat org.apache.hadoop.fs.FileSystem.getFileSystemClass(FileSystem.java:3585)
 """
     assert sentence(text) == 'UnsupportedFileSystemException: No FileSystem for scheme "unheard-of"'
+
+
+def test_what_is_said_of_a_bad_row_is_said_once() -> None:
+    said = SqlExtError("RUN-066", "[MALFORMED_RECORD] a.csv:2: it has 1 fields, not 2 in b")
+    once = run_error(said, None)
+    assert run_error(once, None).message == once.message
+    assert once.message.count("cannot be decoded") == 1
