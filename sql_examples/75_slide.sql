@@ -27,11 +27,11 @@ HAVING COUNT(*) >= 3;
 RESET 'execution.runtime-mode';
 
 -- Windows of windows: the most that a customer had bought within five minutes, of each ten minutes.
-CREATE VIEW spent AS
+CREATE VIEW spent_lately AS
 SELECT customer, window_time AS at, SUM(amount) AS total
 FROM TABLE(SLIDE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTE))
 GROUP BY customer, window_start, window_end, window_time;
 
 SELECT customer, window_start, MAX(total) AS most
-FROM TABLE(TUMBLE(TABLE spent, DESCRIPTOR(at), INTERVAL '10' MINUTE))
+FROM TABLE(TUMBLE(TABLE spent_lately, DESCRIPTOR(at), INTERVAL '10' MINUTE))
 GROUP BY customer, window_start, window_end;

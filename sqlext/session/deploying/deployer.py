@@ -241,7 +241,8 @@ class Deployer:
         with self.versions.home(candidate, pair.version) as new:
             self._require_still(pair)
             replacement = self.versions.replacement_in(candidate, new)
-            if (versions.replaces or pair.old.fence.taken_over) and replacement.takes(self.versions.spark_session):
+            opens = versions.replaces or versions.keeps or pair.old.fence.taken_over
+            if opens and replacement.takes(self.versions.spark_session):
                 self._shut_out(pair, replacement)
             if versions.replaces:
                 pair.old.fence.check()

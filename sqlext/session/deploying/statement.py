@@ -48,9 +48,10 @@ class DeployStatement:
         """
         asked, state = DeployOptions.of(statement), self.state.fork()
         state.created = set()
-        # A new version ends where the old one is, whatever it does later; names are those that an INSERT would have.
+        # A new version ends where the old one is, whatever it does later. Its name is that of the first query that a
+        # script would start: what this script has started before may be the version that is there.
         rules = replace(self.options.rules, endless=False)
-        options = replace(self.options, ordinals=dict(self.options.ordinals), rules=rules)
+        options = replace(self.options, ordinals={}, rules=rules)
         candidates = candidates_in(
             [statement.statement], state, options, redefines=asked.rollback, keeps_rows=asked.keep_rows
         )
