@@ -31,6 +31,7 @@ OURS: dict[str, str] = {
     "errors/hop_slide_gt_size": "HOP with gaps (slide > size) works; the rows are counted by a few lines of Python",
     "errors/over_following": "frames go on behind the row; the sums are made by a few lines of Python",
     "errors/session_two_intervals": "the second length is the maximum; the rows are counted by a few lines of Python",
+    "errors/unknown_window_function": "SLIDE is a window of ours; the rows are counted by a few lines of Python",
     "errors/tumble_month": "windows of months work; the rows are counted by a few lines of Python",
 }
 
