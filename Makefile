@@ -31,7 +31,7 @@ help:  ## list the targets
 demo: spark  ## real flights through tumbling, hopping and session windows, and a cascade
 	@$(BIN)/python -m sqlext.demo $(DATA)
 	@$(BIN)/sqlext explain sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out --catalog $(DATA)/catalog \
-		| grep 'decoded once' | sort -u
+		| sed -n 's/^ *\(.*: read and decoded once\)/\1/p' | sort -u
 	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out --catalog $(DATA)/catalog
 
 test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test

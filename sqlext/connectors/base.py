@@ -222,6 +222,10 @@ class Connector:
         """
         raise NotImplementedError
 
+    def growing(self, spec: WriteSpec) -> WriteSpec:
+        """Return a sink that gets the columns that it lacks when it is opened, where it can."""
+        return spec
+
     def name_in_spark(self, table: Table) -> str | None:
         """Return how a statement of Spark's names the table's rows, ``delta.`/folder```; None if it cannot."""
         return None

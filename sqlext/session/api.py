@@ -7,7 +7,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
     from sqlext.analysis.names.environment import Environment
     from sqlext.jobs.query import Query
     from sqlext.rewrite.script.model import Compiled
-    from sqlext.session.deploying.beside import NewVersions
-    from sqlext.session.deploying.candidates import Deployable
+    from sqlext.session.deploying.options import DeployOptions
     from sqlext.session.deploying.report import Deployment
     from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.previews import TableFrame
@@ -520,14 +518,10 @@ class Session:
                 version that runs, RUN-084 for a query that cannot be deployed, RUN-087 for one that somebody deploys.
         """
         from sqlext.session.deploying.allowed import Allowed
-        from sqlext.session.deploying.deployer import Deployer
-        from sqlext.session.deploying.records import VersionRecords
+        from sqlext.session.deploying.options import DeployOptions
 
         allowed = Allowed.of(allow_differences, allow_columns, show, stop, keep_rows)
-        with answering(), reached_by(lambda: self._state.stores):
-            versions, candidates = self._versions(script, variables, checkpoint, keeps_rows=keep_rows)
-            allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
-            return Deployer(versions, VersionRecords(self.catalog)).deploy(candidates, allowed, stops=stop)
+        return self._deployed(script, variables, checkpoint, DeployOptions(allowed, stop, keep_rows))
 
     def roll_back(
         self,
@@ -541,34 +535,26 @@ class Session:
         Raises:
             SqlExtError: as ``deploy``; RUN-085 where there is no such version.
         """
-        from sqlext.session.deploying.records import VersionRecords
-        from sqlext.session.deploying.rollback import Rollback
+        from sqlext.session.deploying.options import DeployOptions
 
-        with answering(), reached_by(lambda: self._state.stores):
-            versions, candidates = self._versions(script, variables, checkpoint, redefines=True)
-            return Rollback(versions, VersionRecords(self.catalog)).roll_back(candidates)
+        return self._deployed(script, variables, checkpoint, DeployOptions(rollback=True))
 
-    def _versions(
+    def _deployed(
         self,
         script: PathOrText,
         variables: Mapping[str, str] | None,
         checkpoint: PathOrText | None,
-        *,
-        redefines: bool = False,
-        keeps_rows: bool = False,
-    ) -> tuple[NewVersions, list[Deployable]]:
-        from sqlext.session.deploying.beside import NewVersions
-        from sqlext.session.deploying.candidates import candidates_of
+        asked: DeployOptions,
+    ) -> Deployment:
+        from sqlext.session.deploying.statement import Deploying
         from sqlext.session.drafts import RunOptions
 
         place = checkpoint_place(checkpoint) if checkpoint is not None else None
-        source, state = self._read(script, variables), self._state.fork()
-        state.created, state.sparks = set(), set()
-        # A new version ends where the old one is, whatever it does later.
-        rules = replace(self._rules, endless=False)
-        options = RunOptions(script_name(source), place, at_once=not is_connect(self._given), rules=rules)
-        candidates = candidates_of(source, state, options, redefines=redefines, keeps_rows=keeps_rows)
-        return NewVersions(lambda: self.spark, state, self.folder, options), candidates
+        with answering(), reached_by(lambda: self._state.stores):
+            source = self._read(script, variables)
+            options = RunOptions(script_name(source), place, at_once=not is_connect(self._given), rules=self._rules)
+            statements = parse_script(source, self._state.settings.expressions, unparsed=True)
+            return Deploying(lambda: self.spark, self._state, self.folder, options).deploy(statements, asked)
 
     def check(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False
@@ -637,10 +623,10 @@ class Session:
 
             def spark_handler() -> OfSpark:
                 package("pyspark", "local", RUNS)
-                from sqlext.session.deploying.statement import DeployStatement
+                from sqlext.session.deploying.statement import Deploying
                 from sqlext.session.executor import SparkHandler
 
-                deploys = DeployStatement(lambda: self.spark, self._state, self.folder, options).answer
+                deploys = Deploying(lambda: self.spark, self._state, self.folder, options).answer
                 return SparkHandler(
                     lambda: self.spark, self._state, self.folder, options, lambda: self.queries, deploys
                 )

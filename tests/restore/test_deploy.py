@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sqlext import Session, SqlExtError
-from sqlext.jobs.versions import Versions
 from sqlext.session.deploying.beside import NewVersions
-from sqlext.session.deploying.candidates import Deployable
 from sqlext.session.deploying.report import SAME, Deployment
+from tests.restore.deployments import HEAD, KEYED, SINK, TUMBLE, dies_before
 from tests.workspace import Workspace
 
-HEAD = """SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = 'q'; SET 'sqlext.source' = '{}';
-CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv');
-"""
-SINK = "CREATE TABLE counts (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/counts');\n"
-KEYED = SINK.replace("n BIGINT", "n BIGINT, PRIMARY KEY (k) NOT ENFORCED")
-TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
 WINDOWS = f"INSERT INTO counts SELECT k, {{}} FROM {TUMBLE} GROUP BY k, window_start, window_end;"
 TOTALS = "INSERT INTO counts SELECT k, CAST(SUM(v) AS BIGINT) FROM events {} GROUP BY k;"
 
@@ -143,7 +134,7 @@ def test_it_is_broken_off_and_goes_on(workspace: Workspace, monkeypatch: pytest.
 
     for lost, rows in (("switching", before), ("current", after)):
         with monkeypatch.context() as broken:
-            broken.setattr(NewVersions, "change", _dies_before(lost))
+            broken.setattr(NewVersions, "change", dies_before(lost))
             with pytest.raises(KeyboardInterrupt):
                 deploy(workspace, new, "1")
         assert workspace.delta() == rows
@@ -161,7 +152,7 @@ def test_it_is_broken_off_and_goes_on(workspace: Workspace, monkeypatch: pytest.
     assert workspace.delta() == [("a", "4"), ("b", "5")]
     for lost in ("step", "current"):
         with monkeypatch.context() as broken:
-            broken.setattr(NewVersions, "change", _dies_before(lost))
+            broken.setattr(NewVersions, "change", dies_before(lost))
             with pytest.raises(KeyboardInterrupt):
                 workspace.session().roll_back(new, workspace.variables)
     assert workspace.delta() == before
@@ -278,7 +269,7 @@ def test_other_columns_of_a_named_table(workspace: Workspace, monkeypatch: pytes
     workspace.put("1.csv", "a,1,1", "b,2,2")
     workspace.run(old)
     with monkeypatch.context() as broken:
-        broken.setattr(NewVersions, "change", _dies_before("current"))
+        broken.setattr(NewVersions, "change", dies_before("current"))
         with pytest.raises(KeyboardInterrupt):
             deploy(workspace, new)
     assert rows() == [("a", 1, "new"), ("b", 2, "new")]
@@ -384,15 +375,3 @@ CREATE TABLE events (k STRING, v BIGINT) WITH ({options});
     workspace.run(new)
     assert workspace.delta() == [("a", "2"), ("a", "4"), ("a", "6"), ("a", "8")]
     assert workspace.delta("others") == [("a", str(n)) for n in (1, 2, 3, 4)]
-
-
-def _dies_before(lost: str) -> Callable[[NewVersions, Deployable, Versions, Versions], None]:
-    """Return a ``change`` that dies at the first one that gives a field another value, or begins a step."""
-    change = NewVersions.change
-
-    def dying(self: NewVersions, candidate: Deployable, then: Versions, now: Versions) -> None:
-        if now.step == lost or getattr(now, lost, None) != getattr(then, lost, None):
-            raise KeyboardInterrupt
-        change(self, candidate, then, now)
-
-    return dying

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.jobs.versions import Versions
 from sqlext.session.deploying.beside import NewVersions
-from sqlext.session.deploying.candidates import Deployable
 from sqlext.session.deploying.report import Deployment
+from tests.restore.deployments import HEAD, KEYED, SINK, TUMBLE, dies_before
 from tests.workspace import Workspace
 
-HEAD = """SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = 'q'; SET 'sqlext.source' = '{}';
-CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = 'csv');
-"""
-DELTA = "CREATE TABLE counts (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/counts');\n"
-FILES = DELTA.replace("'delta'", "'filesystem', 'format' = 'csv'")
-KEYED = DELTA.replace("n BIGINT", "n BIGINT, PRIMARY KEY (k) NOT ENFORCED")
-TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+FILES = SINK.replace("'delta'", "'filesystem', 'format' = 'csv'")
 WINDOWS = f"INSERT INTO counts SELECT k, {{}} FROM {TUMBLE} GROUP BY k, window_start, window_end"
 LATE = "CREATE TABLE late (k STRING, v INT, ts TIMESTAMP(3)) WITH ('connector' = 'delta', 'path' = '${OUT}/late');\n"
 
@@ -29,11 +19,11 @@ def fill(workspace: Workspace, script: str) -> Deployment:
     return workspace.session().deploy(script, workspace.variables, keep_rows=True)
 
 
-#: What the windows are made of; its new sum, and that of the native operator.
+#: Who reads, where the rows go, and what EMIT says.
 KINDS = {
     "native": ("spark", FILES, ";"),
     "by Arrow": ("arrow", FILES, ";"),
-    "EMIT into Delta": ("spark", DELTA, " EMIT AFTER WATERMARK ALLOW LATENESS INTERVAL '0' SECOND;"),
+    "EMIT into Delta": ("spark", SINK, " EMIT AFTER WATERMARK ALLOW LATENESS INTERVAL '0' SECOND;"),
 }
 
 
@@ -45,7 +35,7 @@ def test_windows(workspace: Workspace, kind: str) -> None:
     old, new = (head + WINDOWS.format(what) + emit for what in ("COUNT(*)", "CAST(SUM(v) AS BIGINT)"))
 
     def rows() -> list[tuple[str, ...]]:
-        return workspace.delta() if sink == DELTA else [tuple(line.split(",")) for line in workspace.files("counts")]
+        return workspace.delta() if sink == SINK else [tuple(line.split(",")) for line in workspace.files("counts")]
 
     workspace.put("1.csv", "a,1,1", "a,2,2", "b,3,12", "b,4,13")
     workspace.run(old)
@@ -97,7 +87,7 @@ def test_a_row_of_a_key(workspace: Workspace) -> None:
 @pytest.mark.costly
 def test_late_rows_are_kept_once(workspace: Workspace) -> None:
     """What the fill meets late is not written again to the table of late rows."""
-    head = HEAD.format("spark") + DELTA + LATE
+    head = HEAD.format("spark") + SINK + LATE
     emit = " EMIT AFTER WATERMARK LATE DATA TO late;"
     old, new = (head + WINDOWS.format(what) + emit for what in ("COUNT(*)", "COUNT(v) * 10"))
     workspace.put("1.csv", "a,1,1", "b,2,12")
@@ -118,12 +108,12 @@ def test_late_rows_are_kept_once(workspace: Workspace) -> None:
 @pytest.mark.parametrize("lost", ["switching", "current"])
 def test_it_is_broken_off_and_goes_on(workspace: Workspace, lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the decision any command ends it; before it, a comparison does not take what was thrown away."""
-    head = HEAD.format("spark") + DELTA
+    head = HEAD.format("spark") + SINK
     old, new = (head + WINDOWS.format(what) + ";" for what in ("COUNT(*)", "COUNT(v)"))
     workspace.put("1.csv", "a,1,1", "a,2,2", "b,3,12", "b,4,13")
     workspace.run(old)
     with monkeypatch.context() as broken:
-        broken.setattr(NewVersions, "change", _dies_before(lost))
+        broken.setattr(NewVersions, "change", dies_before(lost))
         with pytest.raises(KeyboardInterrupt):
             fill(workspace, new)
     found = workspace.session().deploy(new, workspace.variables).queries[0]
@@ -132,15 +122,3 @@ def test_it_is_broken_off_and_goes_on(workspace: Workspace, lost: str, monkeypat
     workspace.put("2.csv", "b,5,14", "c,6,32")
     workspace.run(new)
     assert workspace.delta() == [("a", "2"), ("b", "3")]
-
-
-def _dies_before(lost: str) -> Callable[[NewVersions, Deployable, Versions, Versions], None]:
-    """Return a ``change`` that dies at the first one that gives a field another value, or begins a step."""
-    change = NewVersions.change
-
-    def dying(self: NewVersions, candidate: Deployable, then: Versions, now: Versions) -> None:
-        if now.step == lost or getattr(now, lost, None) != getattr(then, lost, None):
-            raise KeyboardInterrupt
-        change(self, candidate, then, now)
-
-    return dying

@@ -258,7 +258,10 @@ def test_lines_of_csv(connected: SparkSession, broker: str, tmp_path: Path, valu
 
 
 _EMPTY_FIELDS = [v for v in _ODD_LINES if isinstance(v, str) and (",," in v or v[:1] == "," or v[-1:] == ",")]
-_NULLS = [(v, None) for v in _ODD_LINES] + [(v, null) for v in _EMPTY_FIELDS for null in ("", "-")]
+#: A quote within a value is one of its letters.
+_NULLS = [(v, None) for v in (*_ODD_LINES, 'x"y,1,2024-01-01 00:00:01')] + [
+    (v, null) for v in _EMPTY_FIELDS for null in ("", "-")
+]
 
 
 @pytest.mark.parametrize(("value", "null"), _NULLS)

@@ -166,6 +166,10 @@ class Delta(Connector):
         path = absolute(table.option("path") or table.option("table-path"))
         return replace(spec, format="delta", path=path, table=table.option("table-name"))
 
+    def growing(self, spec: WriteSpec) -> WriteSpec:
+        """Return a sink that adds the columns which the table lacks."""
+        return replace(spec, options=(*(o for o in spec.options if o[0] != MERGE_SCHEMA), (MERGE_SCHEMA, "true")))
+
 
 def _feed_spec(spec: ReadSpec, table: Table) -> ReadSpec:
     """Return how the feed is read: the table's columns, the metadata asked for, and the kind of each row."""

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.registry import connector_of
 from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
@@ -163,10 +162,7 @@ class NewVersions(SparkHandler):
         found = replacement_of(table, context)
         if candidate.keeps_rows:
             spec = connector_of(table).write_spec(table)
-            if candidate.redefines:  # the rows that are there have no value in a column that comes
-                spec = replace(
-                    spec, options=(*(o for o in spec.options if o[0] != MERGE_SCHEMA), (MERGE_SCHEMA, "true"))
-                )
+            spec = connector_of(table).growing(spec) if candidate.redefines else spec
             return UntouchedRows(spec, context, found)
         assert found is not None, "a sink without is refused before"
         return found

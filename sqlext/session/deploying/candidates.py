@@ -11,7 +11,6 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
-from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.jobs.runs import QueryRun
@@ -21,7 +20,7 @@ from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.redefining import redefining
 from sqlext.session.state import SessionState
-from sqlext.source import SourceText, Span
+from sqlext.source import Span
 from sqlext_catalog.diff import diff
 from sqlext_catalog.model import ObjectName, QueryRecord, Table
 
@@ -87,28 +86,6 @@ class Deployable:
 
 
 def candidates_of(
-    source: SourceText,
-    state: SessionState,
-    options: RunOptions,
-    *,
-    redefines: bool = False,
-    keeps_rows: bool = False,
-) -> list[Deployable]:
-    """Return the queries of a script. Materialized views may have other columns than in the catalog.
-
-    Args:
-        state: gets the script's definitions; it should be a copy.
-        redefines: whether tables and views may differ too, as where a version of before comes back.
-        keeps_rows: as of ``Deployable``.
-
-    Raises:
-        SqlExtError: what is wrong with the script; RUN-084 for a statement that changes what is there.
-    """
-    statements = parse_script(source, state.settings.expressions, unparsed=True)
-    return candidates_in(statements, state, options, redefines=redefines, keeps_rows=keeps_rows)
-
-
-def candidates_in(
     statements: Iterable[ast.Statement],
     state: SessionState,
     options: RunOptions,
@@ -116,7 +93,16 @@ def candidates_in(
     redefines: bool = False,
     keeps_rows: bool = False,
 ) -> list[Deployable]:
-    """Return the queries of statements; arguments and errors as of ``candidates_of``."""
+    """Return the queries of statements. Materialized views may have other columns than in the catalog.
+
+    Args:
+        state: gets the definitions; it should be a copy.
+        redefines: whether tables and views may differ too, as where a version of before comes back.
+        keeps_rows: as of ``Deployable``.
+
+    Raises:
+        SqlExtError: what is wrong with a statement; RUN-084 for one that changes what is there.
+    """
     stored = {r.name.plain: r for r in state.catalog.snapshot().relations() if isinstance(r, Table)}
     collector = Collector(state, options=options, at_once=options.at_once, stored=stored)
     interpreter = Interpreter(state, collector)

@@ -1,4 +1,4 @@
-"""Read what WITH of a DEPLOY statement says."""
+"""Hold what a deployment is asked for, and read it from WITH of a DEPLOY statement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = ("allow-columns", "allow-differences", "show", *_FLAGS)
 
 @dataclass(frozen=True, slots=True)
 class DeployOptions:
-    """What a DEPLOY statement asks for; as the arguments of ``Session.deploy``.
+    """What a deployment is asked for; as the arguments of ``Session.deploy``.
 
     Attributes:
         rollback: whether the version before comes back.

@@ -1,8 +1,8 @@
-"""Run a DEPLOY statement."""
+"""Deploy the queries of a script, or of a DEPLOY statement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.session.deploying.beside import NewVersions
-from sqlext.session.deploying.candidates import candidates_in
+from sqlext.session.deploying.candidates import candidates_of
 from sqlext.session.deploying.deployer import Deployer
 from sqlext.session.deploying.options import DeployOptions
 from sqlext.session.deploying.records import VersionRecords
@@ -27,12 +27,12 @@ _COLUMNS = ("query", "table", "outcome", "details")
 
 
 @dataclass(frozen=True)
-class DeployStatement:
-    """Deploys the queries of a statement, in a session that runs a script.
+class Deploying:
+    """Deploys queries in a session: those of a script, or of a DEPLOY statement.
 
     Attributes:
         folder: the catalog's, or its URL.
-        options: of the run.
+        options: as of a run.
     """
 
     spark: Callable[[], SparkSession]
@@ -40,27 +40,32 @@ class DeployStatement:
     folder: Path | str
     options: RunOptions
 
-    def answer(self, statement: ast.Deploy) -> Result:
-        """Return what became of each query: a row each, of name, table, outcome, and what differs, line by line.
+    def deploy(self, statements: Iterable[ast.Statement], asked: DeployOptions) -> Deployment:
+        """Deploy the queries of statements, or roll them back.
 
         Raises:
-            SqlExtError: as ``Session.deploy``; RUN-089 more rows differ than may, so that nothing behind it runs.
+            SqlExtError: as ``Session.deploy`` and ``Session.roll_back``.
         """
-        asked, state = DeployOptions.of(statement), self.state.fork()
+        state = self.state.fork()
         state.created = set()
         # A new version ends where the old one is, whatever it does later. Its name is that of the first query that a
         # script would start: what this script has started before may be the version that is there.
         rules = replace(self.options.rules, endless=False)
         options = replace(self.options, ordinals={}, rules=rules)
-        candidates = candidates_in(
-            [statement.statement], state, options, redefines=asked.rollback, keeps_rows=asked.keep_rows
-        )
+        candidates = candidates_of(statements, state, options, redefines=asked.rollback, keeps_rows=asked.keep_rows)
         versions, records = NewVersions(self.spark, state, self.folder, options), VersionRecords(self.state.catalog)
         if asked.rollback:
-            found = Rollback(versions, records).roll_back(candidates)
-        else:
-            asked.allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
-            found = Deployer(versions, records).deploy(candidates, asked.allowed, stops=asked.stop)
+            return Rollback(versions, records).roll_back(candidates)
+        asked.allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
+        return Deployer(versions, records).deploy(candidates, asked.allowed, stops=asked.stop)
+
+    def answer(self, statement: ast.Deploy) -> Result:
+        """Return what became of each query: a row each, of name, table, outcome, and what differs, line by line.
+
+        Raises:
+            SqlExtError: as ``deploy``; RUN-089 more rows differ than may, so that nothing behind it runs.
+        """
+        found = self.deploy([statement.statement], DeployOptions.of(statement))
         _require(found, statement)
         return Result(_COLUMNS, [(q.name, q.table, q.outcome, "\n".join(q.lines())) for q in found.queries])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import sqlext
 from sqlext import SqlExtError
 from sqlext.cli.main import main
 from sqlext.databricks import PlatformRules
+from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.script import parse_script
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.comparison import RowComparison, RowDifference
 from sqlext.jobs.query_files import query_folder
@@ -69,6 +72,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def statements(query: str) -> Iterator[ast.Statement]:
+    return parse_script(SourceText.of(TABLES + query))
+
+
 def session(folder: Path) -> sqlext.Session:
     return sqlext.Session(catalog=folder / "catalog")
 
@@ -76,7 +83,7 @@ def session(folder: Path) -> sqlext.Session:
 def begun(folder: Path, query: str, changed: str = "state layout", *, read: bool = True) -> None:
     """Begin an older version of a query: one part of it was another."""
     options = RunOptions(rules=PlatformRules(endless=False))
-    (candidate,) = candidates_of(SourceText.of(TABLES + query), new_state(None), options)
+    (candidate,) = candidates_of(statements(query), new_state(None), options)
     with QueryHome(folder / "catalog", "q") as home:
         home.begin(QueryRun("old", {**candidate.draft.prints, changed: ("another", "1")}))
         if read:
@@ -223,7 +230,7 @@ def test_a_changelog_cannot_keep_its_rows(folder: Path) -> None:
     'properties.bootstrap.servers' = 'localhost:1', 'value.format' = 'debezium-json');"""
     query = "INSERT INTO changes SELECT k, COUNT(*) FROM orders GROUP BY k;"
     options = RunOptions(rules=PlatformRules(endless=False))
-    (candidate,) = candidates_of(SourceText.of(TABLES + table + query), new_state(None), options, keeps_rows=True)
+    (candidate,) = candidates_of(statements(table + query), new_state(None), options, keeps_rows=True)
     with pytest.raises(SqlExtError) as refused:
         require_deployable(candidate, (), ())
     assert (refused.value.code, "it writes a changelog" in refused.value.message) == ("RUN-084", True)
@@ -234,7 +241,7 @@ def test_rows_that_are_kept_may_be_those_of_any_sink(folder: Path) -> None:
     queries = {what: REFUSED[what][0] for what in ("print", "late rows")}
     options = RunOptions(rules=PlatformRules(endless=False))
     for query in queries.values():
-        (found,) = candidates_of(SourceText.of(TABLES + query), new_state(None), options, keeps_rows=True)
+        (found,) = candidates_of(statements(query), new_state(None), options, keeps_rows=True)
         other = QueryRecord("other", "", (), found.table, "x/queries/other/checkpoint", "", "stopped")
         require_deployable(found, (), (other,))
 
