@@ -12,6 +12,7 @@ from sqlext.locations import PathOrText, catalog_place
 from sqlext.stores.base import ByteStore
 from sqlext.stores.objects import delta_options, failure
 from sqlext.stores.opening import open_store
+from sqlext_catalog.log_damage import damage_of_log
 
 #: The folder of the Delta table inside the catalog's folder, which holds checkpoints and data as well.
 TABLE_FOLDER = "definitions"
@@ -46,13 +47,22 @@ class TablePlace:
 
     def unreadable(self, error: Exception) -> SqlExtError:
         """Return the refusal for what reading the table has raised: CAT-030, or RUN-015 where the store failed."""
-        failed = self._store_failure(error)
+        if (failed := self._store_failure(error)) is not None:
+            return failed
         said = str(error).partition("\n")[0]  # behind it stands where in delta-rs
-        return failed or SqlExtError(
+        return SqlExtError(
             "CAT-030",
-            f"the catalog in {self.catalog} cannot be read: {said}",
-            hint=f"the folder is damaged; restore {TABLE_FOLDER}/ from a backup, or name another catalog folder",
+            f"the catalog in {self.catalog} cannot be read: {self._damage() or said}",
+            hint=f"put the file back from a backup. Without one, move `{self.table}` away and run the scripts that "
+            "define its tables: definitions are lost, and neither rows of tables nor the places of queries",
         )
+
+    def _damage(self) -> str | None:
+        """Return which file of the log is damaged, None if none is seen, or if nobody can look."""
+        try:
+            return damage_of_log(self.files, self.table)
+        except (OSError, SqlExtError):
+            return None
 
     def unwritable(self, error: Exception) -> SqlExtError:
         """Return the refusal for what writing the table has raised: CAT-035, or RUN-015 where the store failed."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlext.errors import SqlExtError
 from sqlext.locations import PathOrText
+from sqlext_catalog.log_damage import LOG
 from sqlext_catalog.migrations import FORMAT, migrate
 from sqlext_catalog.model import CatalogObject
 from sqlext_catalog.places import TablePlace, table_place
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 #: The kind of the row that says how the others are to be read.
 FORMAT_KIND = "format"
-_LOG = "_delta_log"
 _MAX_ATTEMPTS = 200
 #: The longest wait after a lost race, in attempts: about as many as there are writers in a crowd.
 _LONGEST_WAIT = 8
@@ -165,7 +165,7 @@ class CatalogStore:
 
     def _is_begun(self) -> bool:
         # A log without a single commit is a first commit under way in another process.
-        return any(key.endswith(".json") for key in self._place.files.keys(_LOG))
+        return any(key.endswith(".json") for key in self._place.files.keys(LOG))
 
     def _identity(self, version: int) -> object | None:
         """Return what tells a version's commit from one of another table of this place; None if there is none."""
@@ -194,8 +194,11 @@ class CatalogStore:
             raise ValueError(f"version {table.version()}, or one before it, is not a commit of sqlext")
         data = self._place.files.read(files[0])
         if data is None:
-            raise ValueError(f"{files[0]} is not there")
-        return read_parquet(data.data)
+            raise ValueError(f"{self._place.table}/{files[0]} is not there")
+        try:
+            return read_parquet(data.data)
+        except Exception as error:
+            raise ValueError(f"{self._place.table}/{files[0]}: {error}") from error
 
     def _version(self, version: int) -> Version:
         found = self._place.files.read(_commit_name(version))
@@ -280,7 +283,7 @@ class _Reading:
 
 
 def _commit_name(version: int) -> str:
-    return f"{_LOG}/{version:020}.json"
+    return f"{LOG}/{version:020}.json"
 
 
 def after_changes(before: Snapshot, changes: Sequence[Change]) -> Snapshot:

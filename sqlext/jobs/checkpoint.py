@@ -28,7 +28,7 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
-from sqlext.jobs.damage import damage_of
+from sqlext.jobs.damage import damage_of, unreadable_file
 from sqlext.jobs.query_files import PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
@@ -38,6 +38,7 @@ from sqlext.jobs.versions import version_location, versions_of
 from sqlext.locations import PathOrText
 from sqlext.settings import LEAVES_STATE, TAKES_OVER
 from sqlext.stores import lease
+from sqlext.stores.checksums import damaged_file
 from sqlext.stores.fence import Fence, lost
 from sqlext.stores.lease import FencedError, HeldError, Lease, Term
 from sqlext.stores.location import Location, StoreSettings
@@ -221,20 +222,46 @@ class QueryHome:
             return leaves
         if previous is not None and mark is None and not used:
             raise self.gone()
-        raise SqlExtError(
-            "RUN-021",
-            f"`{self.checkpoint}` holds a checkpoint of something else",
-            hint="give another --checkpoint, or remove that folder",
-        )
+        raise self._of_something_else(previous, mark)
+
+    def damage(self, said: str | None) -> SqlExtError | None:
+        """Return the failure of a checkpoint with a damaged file (RUN-023), None if none is seen.
+
+        Args:
+            said: what Spark says, where it says that something of the checkpoint is damaged; it may not say which file.
+        """
+        path = self.location.path
+        if path is None:
+            return None
+        folder = path / _CHECKPOINT
+        what = damaged_file(folder) or unreadable_file(folder)
+        if what is None and said is not None:
+            what = f"it is a file below `{folder}`. Spark says: {said}"
+        return self._damaged(f"the checkpoint of query `{self.name}` is damaged: {what}") if what is not None else None
+
+    def _of_something_else(self, previous: QueryRun | None, mark: str | None) -> SqlExtError:
+        hint = "give another --checkpoint, or remove that folder"
+        if previous is None:
+            why = f"`{self.location.place}/{_RUN}` is not there"
+            hint = f"{hint}; if it is the query's own, put that file back, or DROP QUERY `{self.name}` starts it anew"
+        else:
+            file = f"{self.location.place}/{_CHECKPOINT}/{_MARK}"
+            why = f"`{file}` is not there" if mark is None else f"`{file}` names another run"
+            hint = f"{hint}; if it is the query's own, write {previous.checkpoint_id} into that file, and it goes on"
+        return SqlExtError("RUN-021", f"`{self.checkpoint}` holds a checkpoint of something else: {why}", hint=hint)
 
     def _damaged(self, what: str) -> SqlExtError:
         return SqlExtError("RUN-023", what, hint=f"{self._anew}, without what it has in state")
 
     def gone(self) -> SqlExtError:
         """Return the refusal of a query whose checkpoint was removed (RUN-024)."""
+        mark = f"`{self.location.place}/{_CHECKPOINT}/{_MARK}`"
+        lost = f"nothing lies at `{self.checkpoint}`, not even {mark}"
+        if self._read_mark() is not None:
+            lost = f"`{self.location.place}/{_RUN}` is not there"
         return SqlExtError(
             "RUN-024",
-            f"the checkpoint of query `{self.name}` is gone: nothing lies at `{self.checkpoint}`",
+            f"the checkpoint of query `{self.name}` is gone: {lost}",
             hint=f"put it back; DROP QUERY `{self.name}` starts it anew, and what it wrote before stays",
         )
 
@@ -419,7 +446,8 @@ class QueryHome:
 
     def _runs_already(self, term: Term) -> SqlExtError:
         seconds = max(0, term.expires - lease.now()) // 1000 + 1
-        who = f"as {term.owner}" if term.owner is not None else "and its lease cannot be read"
+        file = f"{self.location.place}/{lease.key_of(term.epoch)}"
+        who = f"as {term.owner}" if term.owner is not None else f"and its lease `{file}` cannot be read"
         ends = f"its lease ends in {seconds} s, or " if term.owner is not None else ""
         return SqlExtError(
             "RUN-022",

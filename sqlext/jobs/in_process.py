@@ -59,6 +59,7 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[
     }
     error: SqlExtError | None = None
     try:
+        going_on = {part.name for part in parts if _goes_on(part.place)}
         for part in parts:
             if not part.place.run.finished:
                 part.place.home.begin(part.place.run)
@@ -68,7 +69,7 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[
         shared = SharedTables(reads)
         for number, part in enumerate(parts):
             if not part.place.run.finished:
-                _write(part, query, partial(shared.given, number))
+                _write(part, query, partial(shared.given, number), repeated=part.name in going_on)
         # All sinks end before the first query is marked as finished: a job killed in between ends its sinks again.
         active = [p for p in parts if not p.place.run.finished]
         for part in active:
@@ -87,7 +88,15 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[
     return query
 
 
-def _write(part: LocalPart, query: Query, given: Callable[[Location], Mapping[str, ReadRows]]) -> None:
+def _goes_on(place: Place) -> bool:
+    """Whether the run was begun before: then its batch may be in the sink, whatever is noted of it."""
+    before = place.home.run()
+    return before is not None and before.run_id == place.run.run_id
+
+
+def _write(
+    part: LocalPart, query: Query, given: Callable[[Location], Mapping[str, ReadRows]], *, repeated: bool
+) -> None:
     home = part.place.home
     # Spark may have done it all, and died before it said so.
     if home.last_batch() >= _BATCH:
@@ -97,7 +106,7 @@ def _write(part: LocalPart, query: Query, given: Callable[[Location], Mapping[st
         with TemporaryDirectory(prefix="sqlext-") as sources:
             place = Location(sources)
             found = computed(part.script, place, given(place))
-        repeated = home.repeats_a_batch()
+        repeated = repeated or home.repeats_a_batch()
         home.begin_batch(_BATCH)
         at_step("batch begun")
         home.fence.check()

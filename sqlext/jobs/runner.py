@@ -20,7 +20,7 @@ from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
 from sqlext.plan.timing import InputEnd
-from sqlext.spark.failures import run_error, was_cancelled
+from sqlext.spark.failures import DAMAGED, UNFORESEEN, run_error, was_cancelled
 from sqlext.spark.observed import ROWS_OUT
 from sqlext.spark.quiet import quiet
 from sqlext.spark.sessions import patiently
@@ -152,7 +152,7 @@ class Job:
         try:
             return patiently(writer.foreachBatch(self._writers[part.name]).start)
         except Exception as error:
-            raise run_error(error, part.span) from error
+            raise _failure(error, part) from error
 
     def _write_at_once(self, part: JobPart) -> None:
         """Write a query over static tables alone: one batch, now."""
@@ -286,12 +286,25 @@ class Job:
                 cause = self._writers[part.name].error or error
                 if was_cancelled(cause):
                     self.query.wait_for_stop(_SECONDS_UNTIL_STOP)
-                return run_error(cause, part.span, part.tables)
+                return _failure(cause, part)
         return None
 
     def _end(self, error: SqlExtError | None) -> None:
         closes = [part.place.home.close for part in self.parts if part.place is not None]
         end_job(self.query, self._log, [*self._closes, *closes], error, self.parts[0].span)
+
+
+def _failure(error: BaseException, part: JobPart) -> SqlExtError:
+    """Return a failure in the user's terms, and where nobody foresaw it, that of a damaged file of the checkpoint."""
+    made = run_error(error, part.span, part.tables)
+    if part.place is None or made.code != UNFORESEEN:
+        return made
+    damage = part.place.home.damage(made.message if made.hint == DAMAGED else None)
+    if damage is None:
+        return made
+    damage = damage.at(part.span)
+    damage.__cause__ = made.__cause__
+    return damage
 
 
 def _write_once(part: JobPart) -> int:

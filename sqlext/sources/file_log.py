@@ -18,6 +18,8 @@ from sqlext.stores.location import Location
 #: Twenty digits hold any number of 64 bits, so file names sort as their numbers do.
 _DIGITS = 20
 _ENDING = ".json"
+#: What to do where the log of a query's files is damaged.
+PUTS_LOG_BACK = "put the file back from a backup; DROP QUERY starts the query anew, and reads all files again"
 
 
 class FoundFile(NamedTuple):
@@ -64,15 +66,11 @@ class FileLog:
         """Yield the files at positions from ``start`` to before ``end``.
 
         Raises:
-            SqlExtError: RUN-063 if the log does not have them.
+            SqlExtError: RUN-063 if the log does not have them, or is damaged.
         """
         self._load()
         if end > self._count:
-            raise SqlExtError(
-                "RUN-063",
-                f"the query has read {end} files, its log in `{self.place.place}` knows {self._count}",
-                hint="put the log back beside the checkpoint; DROP QUERY starts the query anew",
-            )
+            raise self._damaged(_key(self._count), f"is not there: the query has read {end} files")
         # Memory holds paths only; times and sizes are read again from the entries that are asked for.
         first = max(bisect_right(self._starts, start) - 1, 0)
         for at in self._starts[first:]:
@@ -87,7 +85,15 @@ class FileLog:
         if self._count:
             return
         for key in sorted(key for key in self.place.names() if key[:1].isdecimal()):
-            self._take(int(key.removesuffix(_ENDING)), self._read(key))
+            start = int(key.removesuffix(_ENDING))
+            # Files of an entry that is gone would be taken for new ones, and their rows come a second time.
+            if start != self._count:
+                raise self._damaged(_key(self._count), "is not there")
+            self._take(start, self._read(key))
+
+    def _damaged(self, key: str, what: str) -> SqlExtError:
+        message = f"`{self.place.place}/{key}` {what}; it says which files the query has read"
+        return SqlExtError("RUN-063", message, hint=PUTS_LOG_BACK)
 
     def _take(self, start: int, files: Sequence[FoundFile]) -> None:
         self._starts.append(start)
@@ -95,7 +101,10 @@ class FileLog:
         self._count = start + len(files)
 
     def _read(self, key: str) -> list[FoundFile]:
-        return [FoundFile(*entry) for entry in self.place.json(key) or ()]
+        try:
+            return [FoundFile(*entry) for entry in self.place.json(key) or ()]
+        except (ValueError, TypeError):
+            raise self._damaged(key, "is damaged") from None
 
 
 def _key(start: int) -> str:

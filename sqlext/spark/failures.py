@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import sqlext_udfs
+from sqlext.connectors.delta.damage import damage_at
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 from sqlext.sources.decoding.malformed import BAD_ROW
+from sqlext.sources.file_log import PUTS_LOG_BACK
 from sqlext.spark.conditions import met_in_a_row, named
 from sqlext.spark.gone import gone, has_gone
 from sqlext.spark.reading.bad_lines import bad_line
 from sqlext.spark.worker_failures import worker_failure
+from sqlext_catalog.log_damage import damaged
 from sqlext_catalog.model import Table
 
 _OURS = re.compile(r"\[(RUN-\d{3})\] ([^\n]*?)(?= SQLSTATE|\n|$)")
@@ -58,11 +61,30 @@ _READS_ANEW = "DROP QUERY starts the query anew, with the rows of the new table;
 _OTHER_COLUMNS = re.compile(r"\[DELTA_(SCHEMA_CHANGED|STREAMING_INCOMPATIBLE_SCHEMA_CHANGE)")
 _AT_VERSION = re.compile(r"Detected schema change in version (\d+)")
 _TAKES_COLUMNS = "start the query again: it takes the columns as they are then, or says which one does not fit"
-_DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
+#: Of errors that come from a process of Spark's as a text, which has no hint.
+_HINTS = {"RUN-063": PUTS_LOG_BACK}
+_SAYS_NOTHING = "SQLSTATE: XXKST"
+#: The code of a failure that says no more than Spark does, and its hint where that is of a checkpoint.
+UNFORESEEN = "RUN-100"
+DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
 _CHECKPOINT_FILE = re.compile(
     r"/checkpoint/(offsets|commits|metadata|state|sources)\b|\[STREAMING_(CHECKPOINT|STATEFUL_OPERATOR)_MISSING_"
     r"|\[CANNOT_LOAD_STATE_STORE\b|\bbatch \d+ doesn't exist"
 )
+#: Where a text names a file of a Delta table's log, as Spark and Hadoop write paths of this machine.
+_IN_A_LOG = re.compile(r"(?:file:/{0,2})?(/[^\s'\"`,\[\]()]+?)/_delta_log/")
+#: What Python and Java say of a file that is gone; ``[...]`` before Spark's says nothing more.
+_GONE = re.compile(
+    r"Failed to open local file '([^']+)'.*No such file"
+    r"|FileNotFoundException: (?:File )?(\S+?) (?:does not exist|\(No such file)"
+    r"|FILE_NOT_EXIST\] [^\n]*?reading file (\S+?)\.?(?: |\n|$)"
+)
+_BRINGS_BACK = (
+    "put it back. If VACUUM took it from a Delta table, DROP QUERY starts the query anew with what is there; "
+    "'delta.deletedFileRetentionDuration' keeps files longer"
+)
+#: Spark says which file it read, and Java behind it what is wrong with that.
+_READ = re.compile(r"FAILED_READ_FILE[^\]]*\] [^\n]*?reading file (?:file:/{0,2}(?=/))?(\S+?)\.?(?: |\n|$)")
 
 
 def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] = ()) -> SqlExtError:
@@ -86,6 +108,8 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
             worker_failure(text, span)
             or _of_another_table(text, span)
             or _of_other_columns(text, span)
+            or _of_a_log(text, span)
+            or _of_a_file(text, span)
             or _of_a_row(text, span, tables)
             or _unforeseen(text, span)
         )
@@ -93,7 +117,8 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
 
 
 def _ours(said: re.Match[str], span: Span | None) -> SqlExtError:
-    return SqlExtError(said.group(1), said.group(2).strip(), span=span)
+    code = said.group(1)
+    return SqlExtError(code, said.group(2).strip(), span=span, hint=_HINTS.get(code))
 
 
 def _bad_row(said: str, span: Span | None) -> SqlExtError:
@@ -123,6 +148,24 @@ def _of_other_columns(text: str, span: Span | None) -> SqlExtError | None:
     return SqlExtError("RUN-082", message, span=span, hint=_TAKES_COLUMNS)
 
 
+def _of_a_log(text: str, span: Span | None) -> SqlExtError | None:
+    """Return which file of a Delta table's log is damaged, where a text names one of that log."""
+    for path in dict.fromkeys(_IN_A_LOG.findall(text)):
+        if (what := damage_at(path)) is not None:
+            made = damaged(path, what)
+            return made if span is None else made.at(span)
+    return None
+
+
+def _of_a_file(text: str, span: Span | None) -> SqlExtError | None:
+    """Return which file is gone; not of a checkpoint, of which other words are said."""
+    found = _GONE.search(text)
+    path = next(filter(None, found.groups()), None) if found is not None else None
+    if path is None or _CHECKPOINT_FILE.search(text):
+        return None
+    return SqlExtError("RUN-094", f"a file that is to be read is gone: `{path}`", span=span, hint=_BRINGS_BACK)
+
+
 def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtError | None:
     """Return what is wrong with a row: with what a source holds, or with what is computed of it."""
     line = bad_line(text, tables)
@@ -136,9 +179,20 @@ def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtEr
 
 
 def _unforeseen(text: str, span: Span | None) -> SqlExtError:
-    code = "RUN-047" if _FROM_PYTHON in text and _PYTHON.search(text) else "RUN-100"
-    hint = _DAMAGED if _CHECKPOINT_FILE.search(text) else None
-    return SqlExtError(code, sentence(text), span=span, hint=hint)
+    code = "RUN-047" if _FROM_PYTHON in text and _PYTHON.search(text) else UNFORESEEN
+    said = sentence(text)
+    # Of a state that it cannot read, Spark may say no more than that it is a failure of a stream's.
+    of_checkpoint = _CHECKPOINT_FILE.search(text) or said.startswith(_SAYS_NOTHING)
+    return SqlExtError(code, said, span=span, hint=DAMAGED if of_checkpoint else _unreadable(text))
+
+
+def _unreadable(text: str) -> str | None:
+    """Return what to do about a file that Spark cannot read, None where it names none."""
+    found = _READ.search(text)
+    if found is None:
+        return None
+    name = found[1].rpartition("/")[2]
+    return f"put the file back from a backup; if it is whole, its checksum is not: remove `.{name}.crc` beside it"
 
 
 def refused(error: BaseException, span: Span | None) -> SqlExtError:
@@ -192,6 +246,8 @@ def sentence(text: str) -> str:
     java = [m for m in _JAVA.finditer(text) if m.group(1) not in _JAVA_WRAPPERS]
     if java:
         name, message = java[-1].groups()
+        if (of := _READ.search(text)) is not None:
+            return f"`{of[1]}` cannot be read: {name}: {(message or '').strip()}"
         if _NO_AVRO in text:
             return f"{_NO_AVRO}: {name}"
         return f"{name}: {message.strip()}" if message else name

@@ -148,7 +148,7 @@ class Lease:
             if self._release():
                 for epoch in _epochs(self._store):
                     if epoch <= self._term.epoch:
-                        self._store.delete(_key(epoch))
+                        self._store.delete(key_of(epoch))
 
     def keep(self, failed: Callable[[Exception], None] = lambda _: None) -> None:
         """Renew it in a thread of its own, until it is given free or is another's.
@@ -179,7 +179,7 @@ class Lease:
 
     def _write(self, expires: int) -> None:
         term = replace(self._term, expires=expires)
-        key, data = _key(term.epoch), term.to_bytes()
+        key, data = key_of(term.epoch), term.to_bytes()
         stamp = self._store.replace(key, data, self._stamp) or _stamp_of(self._store.read(key), data)
         if stamp is None:
             raise FencedError(last_term(self._store))
@@ -207,7 +207,7 @@ def take(
         if last is not None and not force and _is_held(last, clock()):
             raise HeldError(last)
         mine = replace(mine, epoch=max(seen, default=0) + 1, expires=clock() + lasts)
-        key, data = _key(mine.epoch), mine.to_bytes()
+        key, data = key_of(mine.epoch), mine.to_bytes()
         stamp = store.create(key, data) or _stamp_of(store.read(key), data)
         if stamp is None:
             continue
@@ -215,7 +215,7 @@ def take(
             store.delete(key)
             continue
         for older in seen:
-            store.delete(_key(older))
+            store.delete(key_of(older))
         return Lease(store, mine, stamp, _unknown(last), clock, lasts)
     raise HeldError(last_term(store) or mine)
 
@@ -247,7 +247,7 @@ def check_owner(store: ByteStore, mine: Term) -> None:
         last = last_term(store)
         if last is not None and last.token == mine.token:
             return
-        own = store.read(_key(mine.epoch))
+        own = store.read(key_of(mine.epoch))
         if own is None or _term(mine.epoch, own.data).token != mine.token:
             break
         # Who has created the greater epoch removes either this one, or, if it came too late, its own.
@@ -258,7 +258,7 @@ def _look(store: ByteStore) -> tuple[frozenset[int], KeptBytes | None]:
     """Return the epochs of a place, and what the greatest one keeps; None where there are none."""
     for _ in range(_TRIES):
         seen = _epochs(store)
-        kept = store.read(_key(max(seen))) if seen else None
+        kept = store.read(key_of(max(seen))) if seen else None
         # An epoch that was deleted since has given way to a greater one, or the place is gone.
         if kept is not None or not seen:
             return seen, kept
@@ -271,7 +271,7 @@ def _is_unchanged(store: ByteStore, seen: frozenset[int], kept: KeptBytes | None
     A place that was removed meanwhile counts its epochs anew, so another's epoch may also be a smaller one.
     """
     others = _epochs(store) - {epoch}
-    return others <= seen and (not others or store.read(_key(max(seen))) in (None, kept))
+    return others <= seen and (not others or store.read(key_of(max(seen))) in (None, kept))
 
 
 def _is_held(term: Term, time: int) -> bool:
@@ -290,7 +290,8 @@ def _stamp_of(kept: KeptBytes | None, data: bytes) -> object | None:
     return kept.stamp if kept is not None and kept.data == data else None
 
 
-def _key(epoch: int) -> str:
+def key_of(epoch: int) -> str:
+    """Return the key of a lease in its store."""
     return f"{FOLDER}/{epoch}.json"
 
 

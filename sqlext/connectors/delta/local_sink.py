@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sqlext.connectors.delta.columns import require_same
+from sqlext.connectors.delta.damage import refuse_emptied, telling_damage
 from sqlext.connectors.delta.sink import FENCE, History, stored_values
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.spec import WriteSpec
@@ -84,6 +85,7 @@ class LocalDelta(LocalSink):
         """Create the table as declared, or hold the one that is there against the declaration."""
         from deltalake import DeltaTable
 
+        refuse_emptied(self._path)
         table = self._table()
         if table is None:
             own = {k: v for k, v in self.spec.options if k.startswith("delta.")}
@@ -165,8 +167,15 @@ class LocalDelta(LocalSink):
 
     def _table(self) -> DeltaTable | None:
         from deltalake import DeltaTable
+        from deltalake.exceptions import TableNotFoundError
 
-        return DeltaTable(self._path) if (Path(self._path) / "_delta_log").is_dir() else None
+        if not (Path(self._path) / "_delta_log").is_dir():
+            return None
+        try:
+            with telling_damage(self._path):
+                return DeltaTable(self._path)
+        except TableNotFoundError:  # who was about to make it died
+            return None
 
 
 #: The last version of Delta's protocol for writers at which a table can only ask for what ``_FEATURES`` has.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors.delta.columns import ColumnChanges, column_changes, plain_type, require_same, stored_columns
 from sqlext.connectors.delta.constraints import TableConstraint, constraints, first_broken
+from sqlext.connectors.delta.damage import damage_at, refuse_emptied, telling_damage
 from sqlext.connectors.delta.reader.tables import log_folder, log_of
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert
@@ -23,6 +24,7 @@ from sqlext.spark.notices import Notice
 from sqlext.spark.object_urls import unreached
 from sqlext.spark.packages import require_delta
 from sqlext.types import LogicalType
+from sqlext_catalog.log_damage import damaged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -260,6 +262,13 @@ class DeltaSink(Sink):
         )
 
     def _existing_schema(self, spark: SparkSession) -> StructType | None:
+        if self.spec.path is None:
+            return self._schema(spark)
+        refuse_emptied(self.spec.path)
+        with telling_damage(self.spec.path):
+            return self._schema(spark)
+
+    def _schema(self, spark: SparkSession) -> StructType | None:
         from pyspark.errors import AnalysisException
 
         try:
@@ -270,9 +279,11 @@ class DeltaSink(Sink):
         except AnalysisException as error:
             # Spark, its catalog and Delta have conditions of their own for a table that is not there.
             missing = ("PATH_NOT_FOUND", "PATH_DOES_NOT_EXIST", "TABLE_NOT_FOUND", "SCHEMA_NOT_SET", "NOT_A_DELTA")
-            if any(m in (error.getCondition() or str(error)) for m in missing):
-                return None
-            raise
+            if not any(m in (error.getCondition() or str(error)) for m in missing):
+                raise
+            if self.spec.path is not None and (what := damage_at(self.spec.path)) is not None:
+                raise damaged(on_disk(self.spec.path), what) from error
+            return None
         except Exception as error:
             if self.spec.path is not None and is_remote(self.spec.path):
                 raise unreached(self.spec.path, error) from error

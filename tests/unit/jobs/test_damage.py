@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.jobs.damage import damage_of
+from sqlext.jobs.damage import damage_of, unreadable_file
 from sqlext.stores.location import Location
 
 WHOLE = {
     "offsets/0": 'v1\n{}\n{"logOffset":0}\n-\n{"files": 2}',
     "offsets/1": 'v1\n{}\n{"logOffset":1}\n-\n{"files": 2}',
     "commits/0": "v1\n{}",
+    "sources/0/0": "v1",
     "sources/0/1": "v1",
 }
 
@@ -23,6 +24,8 @@ def place(tmp_path: Path) -> Location:
     place = Location(str(tmp_path))
     for name, text in WHOLE.items():
         place.put(f"checkpoint/{name}", text)
+    place.put("sources/events/0.json", "[1]")
+    place.put("sources/events/1.json", "[2]")
     return place
 
 
@@ -30,6 +33,7 @@ def test_whole(place: Location, tmp_path: Path) -> None:
     assert damage_of(place, "checkpoint") is None
     place.put("checkpoint/sources/0/1.compact", "v1")
     place.store.delete("checkpoint/sources/0/1")
+    place.store.delete("checkpoint/sources/0/0")
     assert damage_of(place, "checkpoint") is None
     assert damage_of(Location(str(tmp_path / "nothing")), "checkpoint") is None
 
@@ -37,11 +41,14 @@ def test_whole(place: Location, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("offsets", None, "micro-batch 0 is done, and `checkpoint/offsets` does not have it"),
-        ("commits/2", "v1", "micro-batch 2 is done, and `checkpoint/offsets` does not have it"),
-        ("offsets/1", "", "`checkpoint/offsets/1` is cut off"),
-        ("offsets/1", "v1\n", "`checkpoint/offsets/1` is cut off"),
-        ("sources", None, "nothing lies at `checkpoint/sources/0`"),
+        ("offsets", None, "micro-batch 0 is done, and `{}/offsets/0` is not there"),
+        ("commits/2", "v1", "micro-batch 2 is done, and `{}/offsets/2` is not there"),
+        ("offsets/1", "", "`{}/offsets/1` is cut off"),
+        ("offsets/1", "v1\n", "`{}/offsets/1` is cut off"),
+        ("sources", None, "nothing lies at `{}/sources/0`"),
+        # Spark would take it for one without files.
+        ("sources/0/0", None, "`{}/sources/0/0` is not there"),
+        ("sources/0/1", None, "`{}/sources/0/1` is not there"),
     ],
 )
 def test_damaged(place: Location, name: str, text: str | None, said: str) -> None:
@@ -49,7 +56,7 @@ def test_damaged(place: Location, name: str, text: str | None, said: str) -> Non
         place.store.remove(f"checkpoint/{name}")
     else:
         place.put(f"checkpoint/{name}", text)
-    assert damage_of(place, "checkpoint") == said
+    assert damage_of(place, "checkpoint") == said.format(f"{place.place}/checkpoint")
 
 
 def test_no_source_has_a_log(place: Location) -> None:
@@ -59,8 +66,40 @@ def test_no_source_has_a_log(place: Location) -> None:
     assert damage_of(place, "checkpoint") is None
 
 
+def test_a_reader_of_ours_lost_the_end_of_its_log(place: Location) -> None:
+    """The files of that entry may come back in another order, and would have other numbers."""
+    place.store.delete("sources/events/1.json")
+    said = f"`{place.place}/sources/events/{1:020}.json` is not there, and the query has read 2 files"
+    assert damage_of(place, "checkpoint") == said
+    place.store.remove("sources")
+    assert damage_of(place, "checkpoint") == f"nothing lies at `{place.place}/sources`, and the query has read 2 files"
+    place.put("sources/events/0.json", "damaged")  # who reads it says so
+    assert damage_of(place, "checkpoint") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("metadata", '{"id": '),
+        ("offsets/1", "v1\n{}\n{"),
+        ("commits/0", "1\n{}"),
+        ("sources/0/1", ""),
+        ("state/0/_metadata/v2/0", "?"),
+        ("state/0/_metadata/v2/0", "v2\n{"),
+        ("state/0/0/1.zip", "PK"),
+    ],
+)
+def test_a_file_that_spark_did_not_write_so(place: Location, tmp_path: Path, name: str, text: str) -> None:
+    place.put("checkpoint/metadata", '{"id": "x"}')
+    place.put("checkpoint/state/0/_metadata/v2/0", "v2\n{}")
+    place.put("checkpoint/state/0/0/1.changelog", "bytes")
+    assert unreadable_file(tmp_path / "checkpoint") is None
+    place.put(f"checkpoint/{name}", text)
+    assert unreadable_file(tmp_path / "checkpoint") == f"`{tmp_path}/checkpoint/{name}` is damaged"
+
+
 def test_a_source_that_two_branches_read_has_one_log(place: Location) -> None:
     place.put("checkpoint/offsets/1", 'v1\n{}\n{"logOffset":1}\n{"files": 2}\n{"logOffset":1}\n{"files": 2}')
     assert damage_of(place, "checkpoint") is None
     place.put("checkpoint/offsets/1", 'v1\n{}\n{"logOffset":1}\n{"files": 2}\n{"logOffset":3}')
-    assert damage_of(place, "checkpoint") == "nothing lies at `checkpoint/sources/2`"
+    assert damage_of(place, "checkpoint") == f"nothing lies at `{place.place}/checkpoint/sources/2`"

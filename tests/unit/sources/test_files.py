@@ -102,9 +102,26 @@ def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
     again = FileLog(Location.of(tmp_path))
     assert len(again) == 4
     assert [f.path for f in again.between(2, 4)] == ["/2", "/x"]
-    with pytest.raises(SqlExtError, match="its log") as raised:
+    with pytest.raises(SqlExtError, match=rf"{4:020}.json` is not there: the query has read 5 files") as raised:
         list(again.between(0, 5))
     assert raised.value.code == "RUN-063"
+
+
+@pytest.mark.parametrize("text", [None, "", "[", "7", "[[1]]"])
+def test_a_damaged_entry_of_the_log_is_named(tmp_path: Path, text: str | None) -> None:
+    """Its files would be taken for new ones, and their rows come a second time."""
+    log = FileLog(Location.of(tmp_path))
+    log.append([FoundFile("/a", 1, 1)])
+    log.append([FoundFile("/b", 2, 1)])
+    entry = tmp_path / f"{0:020}.json"
+    if text is None:
+        entry.unlink()
+    else:
+        entry.write_text(text)
+    with pytest.raises(SqlExtError) as raised:
+        len(FileLog(Location.of(tmp_path)))
+    assert (raised.value.code, str(entry) in raised.value.message) == ("RUN-063", True)
+    assert "DROP QUERY" in (raised.value.hint or "")
 
 
 def test_every_cut_gives_every_line_once(tmp_path: Path) -> None:

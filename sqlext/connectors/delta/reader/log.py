@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from sqlext.connectors.delta.damage import telling_damage
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote
 from sqlext.sources.file_log import FoundFile
@@ -171,13 +172,16 @@ class DeltaLog:
         """Return what a commit does; None if it is not there yet.
 
         Raises:
-            SqlExtError: RUN-067 for what a reader of plain files cannot follow.
+            SqlExtError: RUN-067 for what a reader of plain files cannot follow; RUN-093 if it is damaged.
         """
         try:
             lines = self.access.text(self._file(version)).splitlines()
         except FileNotFoundError:
             return None
-        actions = [json.loads(line) for line in lines if line]
+        with telling_damage(self.path):
+            actions = [json.loads(line) for line in lines if line]
+            if not actions:
+                raise ValueError(f"version {version} is empty")
         for action in actions:
             # ALTER TABLE can turn such a feature on while a query reads.
             self._require_plain(action.get("metaData", {}).get("configuration") or {})
@@ -205,11 +209,14 @@ class DeltaLog:
     def _at(self, version: int) -> DeltaTable:
         try:
             return self._table(version)
+        except SqlExtError:
+            raise
         except Exception as error:
             raise self.gone(version) from error
 
     def _table(self, version: int | None = None) -> DeltaTable:
-        return DeltaTable(self.path, version=version, storage_options=self.access.delta_options(self.path))
+        with telling_damage(self.path):
+            return DeltaTable(self.path, version=version, storage_options=self.access.delta_options(self.path))
 
     def _file(self, version: int) -> str:
         # PROTOCOL.md: versions are padded to twenty digits.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlext.connectors.base import physical_fields
+from sqlext.connectors.delta.damage import refuse_emptied
 from sqlext.connectors.delta.reader.log import DeltaLog, LogColumns
 from sqlext.connectors.delta.reader.versions import (
     SPLIT,
@@ -96,8 +97,9 @@ class DeltaTables(FileTables):
         return {SPLIT: position.number} if position is not None and position.is_commit else {}
 
     def require_there(self, table: Table) -> None:
-        """Check that a Delta table is there."""
+        """Check that a Delta table is there, and none of its commits emptied."""
         require_path(log_folder(path_of(table)), f"delta `{path_of(table)}`")
+        refuse_emptied(path_of(table))
 
     def require_types(self, table: Table) -> None:
         """Check that no time is an instant there and a wall clock here, or the other way round: Spark knows the zone.

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from sqlext.connectors.filesystem.sink.places import STAGING, files_at
+from sqlext.errors import SqlExtError
 from sqlext.locations import on_disk
 from sqlext.stores.files import FileAccess
 
@@ -89,7 +90,7 @@ class Folder:
         manifest = self._files.read(self._manifest(batch_id))
         # Another driver may have come to the end of the batch, and removed its manifest, while this one staged.
         if manifest is not None and batch_id > self._last_done():
-            self._apply(_from_json(manifest))
+            self._apply(self._commit_of(batch_id, manifest))
         at_step("files renamed")
         self._files.advance(self._done, batch_id)
         at_step("done written")
@@ -124,8 +125,28 @@ class Folder:
             self._files.move(staged, final)
             at_step("file renamed")
 
+    def _commit_of(self, batch_id: int, manifest: str) -> FileCommit:
+        try:
+            return _from_json(manifest)
+        except (ValueError, KeyError, TypeError):
+            raise self._damaged(self._manifest(batch_id)) from None
+
     def _last_done(self) -> int:
-        return int(self._files.read(self._done) or -1)
+        text = self._files.read(self._done)
+        if text is None:
+            return -1
+        try:
+            return int(text)
+        except ValueError:
+            raise self._damaged(self._done) from None
+
+    def _damaged(self, name: str) -> SqlExtError:
+        """Return the refusal of a file of the staging that cannot be read."""
+        return SqlExtError(
+            "RUN-095",
+            f"`{on_disk(self.path).rstrip('/')}/{name}` is damaged: it says what of a batch is in the folder",
+            hint="remove it and run the query again: the batch gets the same files by the same names",
+        )
 
     @property
     def _done(self) -> str:
