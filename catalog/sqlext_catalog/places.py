@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlext.errors import SqlExtError
 from sqlext.locations import PathOrText, catalog_place
 from sqlext.stores.base import ByteStore
+from sqlext.stores.naming import in_one_line
 from sqlext.stores.objects import delta_options, failure
 from sqlext.stores.opening import open_store
 from sqlext_catalog.log_damage import damage_of_log
@@ -22,6 +23,9 @@ _UNUSABLE_IN_PATH = re.compile(r"[\x00-\x1f\x7f\[\]\\^|]|%[0-9A-Fa-f]{2}")
 _UNUSABLE_IN_URL = re.compile(r"[\x00-\x1f\x7f\[\]\\^|%]|[^:/]/(?=/)|/\.{1,2}(?:/|$)")
 # What delta-rs says of a failure of the store itself. A file that is not there is damage.
 _OF_STORE = re.compile(r"(?s)(?!.*<Code>NoSuchKey<).*(?:Generic (?:S3|GCS|MicrosoftAzure) error|Error performing \w+ )")
+
+#: What to do where a file cannot be written.
+MAKES_ROOM = "look at rights and free space, and run it again: what was there is as it was"
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class TablePlace:
     def unwritable(self, error: Exception) -> SqlExtError:
         """Return the refusal for what writing the table has raised: CAT-035, or RUN-015 where the store failed."""
         failed = self._store_failure(error)
-        return failed or SqlExtError("CAT-035", f"cannot write the catalog in {self.catalog}: {error}")
+        said = in_one_line(str(error))
+        return failed or SqlExtError("CAT-035", f"cannot write the catalog in {self.catalog}: {said}", hint=MAKES_ROOM)
 
     def _store_failure(self, error: Exception) -> SqlExtError | None:
         """Return the refusal for an answer of an object store: its own text may quote a request's credentials."""

@@ -53,6 +53,10 @@ def main() -> None:
 @click.option(
     "--trigger-interval", type=duration, metavar="DURATION", help="Start a micro-batch this often (else at once)."
 )
+@click.option(
+    "--restart", "restarts", type=click.IntRange(min=0), default=0, metavar="TIMES",
+    help="Begin again after a failure that may pass, this often in a row: after 1, 2, 4, ... 60 s.",
+)  # fmt: skip
 @click.option("--no-progress", is_flag=True, help="Print results only.")
 @click.option(
     "--metrics",
@@ -74,6 +78,7 @@ def run(
     checkpoint: str | None,
     run_for: int | None,
     trigger_interval: int | None,
+    restarts: int,
     no_progress: bool,
     metrics: tuple[str, int] | None,
     ui: tuple[str, int] | None,
@@ -87,8 +92,9 @@ def run(
     times, shown = (run_for, trigger_interval), not no_progress
     may = restrictions(restricted, allowed)
     options = RunArguments(
-        catalog, checkpoint, *times, progress=shown, metrics=metrics, ui=ui, conf=dict(conf), restricted=may
-    )
+        catalog, checkpoint, *times, progress=shown, metrics=metrics, ui=ui, conf=dict(conf), restricted=may,
+        restarts=restarts,
+    )  # fmt: skip
     with _errors():
         run_script(file, dict(definitions), options)
 

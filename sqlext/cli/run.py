@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +16,14 @@ from rich.console import Console
 
 from sqlext.cli.parameters import DEFAULT_CATALOG
 from sqlext.cli.progress import Watch, by_sink, summary
+from sqlext.cli.restarting import Restarts
 from sqlext.cli.ui import where
+from sqlext.errors import SqlExtError
 from sqlext.jobs.tables import console, result_table
 from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
+    from sqlext.jobs.query import Query
     from sqlext.jobs.result import Result
     from sqlext.policy import Restrictions
     from sqlext.session.api import Session
@@ -45,6 +48,7 @@ class RunArguments:
     ui: tuple[str, int] | None = None
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
     restricted: bool | Restrictions = False
+    restarts: int = 0
 
 
 def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> None:
@@ -71,24 +75,34 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
     shown = ResultPrinter(output)
     written: dict[str, None] = {}  # in the order of the statements
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
+        started: list[Query] = []
 
         def show(result: Result) -> None:
             if result.query is not None:
                 watch.add(result.query)
+                started.append(result.query)
             shown.add(result)
             written.update(dict.fromkeys(result.writes))
 
-        session.run(
-            file,
-            variables=variables,
-            on_statement=show,
-            checkpoint=options.checkpoint,
-            run_for=options.run_for,
-            trigger_interval=options.trigger_interval,
-        )
+        def job() -> None:
+            started.clear()
+            try:
+                session.run(
+                    file,
+                    variables=variables,
+                    on_statement=show,
+                    checkpoint=options.checkpoint,
+                    run_for=options.run_for,
+                    trigger_interval=options.trigger_interval,
+                )
+                for running in started:
+                    running.await_termination()
+            except SqlExtError:
+                session.stop()  # the others of the script: whoever begins again begins them too
+                raise
+
         try:
-            for running in session.queries:
-                running.await_termination()
+            Restarts(options.restarts, _telling(messages)).run(job)
         except KeyboardInterrupt:  # the usual end of an unbounded query, so the summary follows
             session.stop()
     # After the block: the picture of the progress is gone then, and all rows are there.
@@ -99,6 +113,15 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
     if options.progress:
         for table in written:
             _show_first_rows(session, table, options.catalog, messages)
+
+
+def _telling(messages: Console) -> Callable[[SqlExtError, str], None]:
+    """Return what tells a failure after which the job begins again."""
+
+    def tell(error: SqlExtError, done: str) -> None:
+        messages.print(f"{error.render()}\n{done}", markup=False, highlight=False)
+
+    return tell
 
 
 def _show_first_rows(session: Session, table: str, catalog: str, messages: Console) -> None:

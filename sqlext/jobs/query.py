@@ -303,6 +303,16 @@ class JobLog:
         """It has ended, well or not; called in the job's own thread, before anyone who waits for it goes on."""
 
 
+def _behind_the_end(error: SqlExtError) -> SqlExtError:
+    """Return the failure of the end of a job whose rows are all written."""
+    said = f"{error.message}. The job itself has come to its end, and its rows are written"
+    made = SqlExtError(
+        error.code, said, span=error.span, hint="another run of what has come to its end writes the rows again"
+    )
+    made.__cause__ = error.__cause__
+    return made
+
+
 def end_job(
     query: Query, log: JobLog, closes: Iterable[Callable[[], None]], error: SqlExtError | None, span: Span
 ) -> SqlExtError | None:
@@ -328,7 +338,8 @@ def end_job(
             except Exception as failure:  # noqa: BLE001 - the first one is what its caller has to know
                 from sqlext.spark.failures import run_error  # not before: it reads files with pyarrow
 
-                query.judge(query.exception or run_error(failure, span))
+                made = run_error(failure, span)
+                query.judge(query.exception or (made if error is not None else _behind_the_end(made)))
     finally:
         # Last: whoever waits may start the same query at once and needs the folder's lock.
         query.release()

@@ -58,6 +58,7 @@ from sqlext.session.state import SessionState
 from sqlext.session.stored_tables import check_change, on_stored_tables
 from sqlext.settings import require_known
 from sqlext.source import Span
+from sqlext.stores.naming import told
 from sqlext_catalog import ddl
 from sqlext_catalog.diff import changed_options
 from sqlext_catalog.model import (
@@ -69,6 +70,7 @@ from sqlext_catalog.model import (
     Table,
     keeping_query,
 )
+from sqlext_catalog.places import MAKES_ROOM
 
 
 class Interpreter:
@@ -126,6 +128,8 @@ class Interpreter:
                 result = action(statement)
         except SqlExtError as error:
             raise error.at(_place(statement, error)) from error.__cause__
+        except OSError as error:
+            raise _unusable(error).at(statement.span) from error
         # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
         except RecursionError:
             raise too_deep(statement.span) from None
@@ -506,6 +510,11 @@ def _place(statement: ast.Statement, error: SqlExtError) -> Span:
     """Return where an error without a place is shown: of an unknown object at its name."""
     place: Span = getattr(statement, "name_span", statement.span) if error.code == "CAT-002" else statement.span
     return place
+
+
+def _unusable(error: OSError) -> SqlExtError:
+    """Return the refusal of a file that cannot be written or read: a full disk, rights (CAT-035)."""
+    return SqlExtError("CAT-035", f"a file cannot be used: {told(error)}", hint=MAKES_ROOM)
 
 
 def bind_query(query: Query, env: Environment) -> PlanNode:

@@ -16,6 +16,7 @@ from sqlext.spark.conditions import met_in_a_row, named
 from sqlext.spark.gone import gone, has_gone
 from sqlext.spark.reading.bad_lines import bad_line
 from sqlext.spark.worker_failures import worker_failure
+from sqlext.stores.naming import told
 from sqlext_catalog.log_damage import damaged
 from sqlext_catalog.model import Table
 
@@ -63,6 +64,8 @@ _AT_VERSION = re.compile(r"Detected schema change in version (\d+)")
 _TAKES_COLUMNS = "start the query again: it takes the columns as they are then, or says which one does not fit"
 #: Of errors that come from a process of Spark's as a text, which has no hint.
 _HINTS = {"RUN-063": PUTS_LOG_BACK}
+_NO_ROOM = re.compile(r"No space left|Disk quota exceeded|File too large|Read-only file system|Input/output error")
+_MAKES_ROOM = "make room there and run it again: the query goes on with the batch that failed"
 _SAYS_NOTHING = "SQLSTATE: XXKST"
 #: The code of a failure that says no more than Spark does, and its hint where that is of a checkpoint.
 UNFORESEEN = "RUN-100"
@@ -182,6 +185,8 @@ def _unforeseen(text: str, span: Span | None) -> SqlExtError:
     code = "RUN-047" if _FROM_PYTHON in text and _PYTHON.search(text) else UNFORESEEN
     said = sentence(text)
     # Of a state that it cannot read, Spark may say no more than that it is a failure of a stream's.
+    if _NO_ROOM.search(said):
+        return SqlExtError(code, said, span=span, hint=_MAKES_ROOM)
     of_checkpoint = _CHECKPOINT_FILE.search(text) or said.startswith(_SAYS_NOTHING)
     return SqlExtError(code, said, span=span, hint=DAMAGED if of_checkpoint else _unreadable(text))
 
@@ -228,7 +233,9 @@ def _caused(made: SqlExtError, cause: BaseException) -> SqlExtError:
 def _text(error: BaseException) -> str:
     """Return what an exception says; what is none of Spark's says little without its type."""
     module = type(error).__module__.partition(".")[0]
-    known = module in ("pyspark", "py4j") or isinstance(error, OSError)
+    if isinstance(error, OSError):
+        return told(error)
+    known = module in ("pyspark", "py4j")
     return _QUERY.sub("\n", str(error)) if known else f"{type(error).__name__}: {error}"
 
 

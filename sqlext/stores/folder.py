@@ -19,6 +19,7 @@ from pathlib import Path
 
 from sqlext.errors import SqlExtError
 from sqlext.stores.base import KeptBytes, checked_key
+from sqlext.stores.naming import naming
 
 #: A file whose name begins so is no key: it is being written, or it is a checksum of Hadoop's. Spark reads none.
 _HIDDEN = "."
@@ -159,7 +160,7 @@ class FolderStore:
     def _write(self, path: Path, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as stream:
+        with naming(str(path)), path.open("wb") as stream:
             stream.write(data)
             stream.flush()
             # Before it gets its name: a file system may store the new name earlier than the bytes.

@@ -172,7 +172,10 @@ class Lease:
     def _release(self) -> bool:
         try:
             self.check()
-            self._write(0)
+            try:
+                self._write(0)
+            except OSError:  # a full disk still takes a name away
+                self._store.delete(key_of(self._term.epoch))
         except FencedError:
             return False
         return True

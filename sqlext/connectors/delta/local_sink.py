@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ from sqlext.sinks.base import SinkContext
 from sqlext.sinks.local import LocalSink, made_of, selected
 from sqlext.sinks.standing import last_of_keys
 from sqlext.sources.queries import TableQuery
+from sqlext.stores.naming import in_one_line, naming
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -83,9 +86,13 @@ class LocalDelta(LocalSink):
 
     def open(self) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
+        refuse_emptied(self._path)
+        with naming(self._path), _as_of_files():
+            self._open()
+
+    def _open(self) -> None:
         from deltalake import DeltaTable
 
-        refuse_emptied(self._path)
         table = self._table()
         if table is None:
             own = {k: v for k, v in self.spec.options if k.startswith("delta.")}
@@ -112,6 +119,10 @@ class LocalDelta(LocalSink):
 
     def write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         """Commit a batch, unless the table has it already."""
+        with naming(self._path), _as_of_files():
+            self._write(rows, batch_id, repeated=repeated)
+
+    def _write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         from deltalake import CommitProperties, write_deltalake
 
         table = self._table()
@@ -176,6 +187,17 @@ class LocalDelta(LocalSink):
                 return DeltaTable(self._path)
         except TableNotFoundError:  # who was about to make it died
             return None
+
+
+@contextmanager
+def _as_of_files() -> Iterator[None]:
+    """Tell what delta-rs says of a table that it cannot write as an error of files, which says where."""
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except DeltaError as error:
+        raise OSError(in_one_line(str(error))) from error
 
 
 #: The last version of Delta's protocol for writers at which a table can only ask for what ``_FEATURES`` has.

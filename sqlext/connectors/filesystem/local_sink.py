@@ -19,6 +19,7 @@ from sqlext.sinks.json_lines import can_be_json, json_lines
 from sqlext.sinks.local import LocalSink, made_of, selected
 from sqlext.sinks.standing import standing
 from sqlext.sources.queries import TableQuery
+from sqlext.stores.naming import naming
 
 
 def local_files(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> LocalSink:
@@ -62,7 +63,8 @@ class LocalFileSink(LocalSink):
     def write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         """Write a batch and commit it, unless it is there."""
         folder = self.files.folder()
-        folder.commit(batch_id, partial(self._stage, rows), partial(self.files.plan, folder, batch_id))
+        with naming(folder.path):
+            folder.commit(batch_id, partial(self._stage, rows), partial(self.files.plan, folder, batch_id))
 
     def finish(self) -> None:
         """Delete the staging: a query that has ended repeats no batch."""
@@ -72,7 +74,9 @@ class LocalFileSink(LocalSink):
         ending, write = _WRITERS[self.files.spec.format or ""]
         place = Path(on_disk(where))
         place.mkdir(parents=True, exist_ok=True)
-        write(made_of(self.held, standing(rows, self.files.context)), place / f"part-00000.{ending}", self.files.spec)
+        file = place / f"part-00000.{ending}"
+        with naming(str(file)):
+            write(made_of(self.held, standing(rows, self.files.context)), file, self.files.spec)
         # The next step is the commit. What a driver that has been away since then has staged is its own.
         self.files.context.check_fence()
 

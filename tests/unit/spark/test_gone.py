@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JNetworkError
@@ -11,9 +12,21 @@ from sqlext import SqlExtError
 from sqlext.spark.gone import answering, has_gone
 
 
+def through(module: str, error: Exception) -> Exception:
+    """Return an error as it comes out of a module."""
+    names: dict[str, Any] = {"__name__": module}
+    exec("def fail(error):\n    raise error", names)
+    with pytest.raises(type(error)):
+        names["fail"](error)
+    return error
+
+
 def test_spark_does_not_answer() -> None:
     assert has_gone(Py4JNetworkError())
-    assert has_gone(ConnectionRefusedError())
+    assert has_gone(through("py4j.clientserver", ConnectionRefusedError()))
+    # A database, a broker: what the query itself speaks to.
+    assert not has_gone(through("somebody.else", ConnectionRefusedError()))
+    assert not has_gone(ConnectionResetError())
     assert not has_gone(ValueError())
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from pyarrow import fs
 
 from sqlext.locations import is_remote, local_file, on_disk
+from sqlext.stores.naming import naming
 from sqlext.stores.object_files import ObjectFiles
 
 #: Readers skip what lies here, by the first character.
@@ -134,7 +135,7 @@ class LocalFiles:
     def _write(self, name: str, text: str) -> None:
         self._make_folder_of(name)
         temporary = f"{self._at(name)}.tmp"
-        with self._fs.open_output_stream(temporary) as stream:
+        with naming(temporary), self._fs.open_output_stream(temporary) as stream:
             stream.write(text.encode())
         self._fs.move(temporary, self._at(name))
 
