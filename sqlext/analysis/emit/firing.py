@@ -289,11 +289,12 @@ def windows_of(spec: WindowSpec) -> CoreWindow:
 def _is_given(grouped: Grouped) -> bool:
     """Whether rows must have their windows before the operator: someone looks at them, or SQL alone makes them.
 
-    Rows that may be taken back have theirs too: the operator of changes makes none.
+    Rows that may be taken back have theirs too: the operator of changes makes sessions and windows of the clock alone.
     """
     assign = grouped.assign
     assert assign is not None
-    if isinstance(assign, SessionRows) or grouped.node.changelog:
+    makes_its_own = assign.spec.processing or assign.spec.kind is WindowKind.SESSION
+    if isinstance(assign, SessionRows) or (grouped.node.changelog and not makes_its_own):
         return True
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows,

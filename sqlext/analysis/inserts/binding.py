@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlext.analysis.inserts.bound import Assignment, BoundInsert
 from sqlext.analysis.inserts.guards import guarded
 from sqlext.analysis.inserts.sides import Into, side_inserts
@@ -63,12 +65,25 @@ def _sink(insert: Insert, env: Environment) -> Table:
         hint = did_you_mean(insert.name[-1], env.catalog.candidates())
         raise SqlExtError("NAME-002", f"there is no table `{name}`", span=insert.name_span, hint=hint)
     check_hints(insert.hints, insert.name_span)
-    table = with_hints(found, insert.hints)
+    table = _without_metadata(with_hints(found, insert.hints), insert)
     try:
         env.admit(table, "sink")
     except SqlExtError as error:
         raise env.placed(error, table, insert.name_span, insert.hints) from None
     return table
+
+
+def _without_metadata(table: Table, insert: Insert) -> Table:
+    """Return a table without the metadata that an INSERT with a list of columns leaves out.
+
+    Flink writes NULL there, and then the connector its own value: the time of a record of Kafka is that of the broker.
+    """
+    if not insert.columns:
+        return table
+    written = (c for c in table.columns if c.kind == "metadata" and not c.virtual)
+    left_out = (c.name for c in written if c.type is not None and c.type.nullable)
+    gone = set(left_out) - set(insert.columns) - {name for name, _ in insert.partition}
+    return replace(table, columns=tuple(c for c in table.columns if c.name not in gone)) if gone else table
 
 
 def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.emit.fills import bound_fill, bound_keys, with_nulls
-from sqlext.analysis.emit.firing import are_rows_of_sessions, find_firing, static_firing
+from sqlext.analysis.emit.firing import are_rows_of_sessions, find_firing, is_single, static_firing
 from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped, check_star
 from sqlext.analysis.grouping.offset_keys import check_offset_keys
@@ -56,7 +56,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         assign = window_function(node)
         grouped = Grouped(select, node, scope, grouping, expressions, assign)
     firing = _firing(grouped, binding)
-    if node.changelog and assign is not None and (firing is None or not firing.final):
+    if node.changelog and assign is not None and (firing is None or not _gives_one_pane(firing)):
         raise changes_below(select.span, "a window that fires early or late, or keeps late rows,")
     columns = builder.columns
     filled: nodes.PlanNode | None = None
@@ -109,6 +109,11 @@ def _firing(grouped: Grouped, binding: Binding) -> Firing | None:
         return find_firing(grouped, binding.env)
     refuse_static(tuple(grouped.aggregates()))
     return static_firing(grouped)
+
+
+def _gives_one_pane(firing: Firing) -> bool:
+    """Whether each window gives one pane: at its end, by the watermark or by the clock."""
+    return firing.final or (firing.late is None and firing.policy.processing_time and is_single(firing.policy))
 
 
 def _sessions_of_others(node: nodes.PlanNode, grouping: Grouping) -> bool:

@@ -107,7 +107,9 @@ def _assigned(node: PlanNode, scope: Scope, window: GroupWindow) -> tuple[PlanNo
     assert isinstance(node, Aliased)
     rows = windowed_changes(node.input, window.spec, window.call.span)
     time = window.time
-    if window.restored:
+    if window.restored and window.spec.processing:
+        time = PlanColumn(RESTORED, time.type, RESTORED, Part.PROCTIME, Time.PROCTIME)  # by the clock, as ever
+    elif window.restored:
         zoned = time.type is not None and time.type.root == "TIMESTAMP_LTZ"
         time = PlanColumn(RESTORED, time.type, RESTORED, Part.VALUE if zoned else Part.INSTANT, Time.ROWTIME)
         rows = RestoreTime((*node.columns, time), rows, window.time, RESTORED)
@@ -163,11 +165,12 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
             else "a column with a WATERMARK, or PROCTIME()",
         )
     what = f"GROUP BY {call.function}"
-    restored = found.column.time is None and found.column.shown is Time.ROWTIME
+    restored = found.column.time is None and found.column.shown is not None
     if found.column.time is None and not restored:
         raise no_time_attribute(found.column, first.span, what)
     spec = _spec(call, wall_clock_of(found.column, scope.zone))
-    return GroupWindow(call, found.column, over_time(spec, found.column, first.span, what), restored)
+    timed = replace(found.column, time=found.column.shown) if restored else found.column
+    return GroupWindow(call, found.column, over_time(spec, timed, first.span, what), restored)
 
 
 def _refuse_table_functions(items: Sequence[Node], scope: Scope) -> None:

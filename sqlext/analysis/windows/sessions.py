@@ -15,6 +15,6 @@ def session_rows(node: PlanNode) -> PlanNode:
         if node.spec.kind is not WindowKind.SESSION or isinstance(node, SessionRows):
             return node
         # Spark's session_window only aggregates: it tells no row which session it is in.
-        return SessionRows(node.columns, node.input, node.spec, node.time, node.physical, node.custom)
+        return SessionRows(node.columns, node.input, node.spec, node.time, node.physical, node.custom, node.written)
     inputs = tuple(session_rows(i) for i in node.inputs)
     return node if all(a is b for a, b in zip(inputs, node.inputs, strict=True)) else node.with_inputs(inputs)

@@ -18,6 +18,7 @@ CREATE VIEW newest AS SELECT user_name, amount, ts FROM (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY user_name ORDER BY ts DESC) AS rn FROM clicks) WHERE rn = 1;
 """
 HOUR = "DESCRIPTOR(ts), INTERVAL '1' HOUR"
+CLOCK = "DESCRIPTOR(pt), INTERVAL '1' HOUR"
 BOUNDS = "GROUP BY window_start, window_end"
 RANKED = f"""
 SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY id) AS n
@@ -56,6 +57,39 @@ def test_windows_are_given_and_come_once(tables: Analysis, query: str) -> None:
     assert {name for name, _ in dict(step.arguments)["places"]} >= {"start", "end", "kind"}
 
 
+@pytest.mark.parametrize(
+    ("query", "places"),
+    [
+        (f"SELECT COUNT(*) FROM TABLE(SESSION(TABLE changes, {HOUR})) {BOUNDS}", {"time", "kind"}),
+        (
+            f"SELECT who, MAX(id) FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR})) who_ {BOUNDS}, who",
+            {"time", "kind"},
+        ),
+        ("SELECT MAX(amount) FROM newest GROUP BY SESSION(ts, INTERVAL '1' HOUR)", {"time", "kind"}),
+        (f"SELECT COUNT(*) FROM TABLE(SESSION(TABLE changes, {CLOCK})) {BOUNDS}", {"kind"}),
+        (f"SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE changes, {CLOCK})) {BOUNDS}", {"kind"}),
+        (f"SELECT COUNT(*) FROM TABLE(CUMULATE(TABLE changes, {CLOCK}, INTERVAL '2' HOUR)) {BOUNDS}", {"kind"}),
+        ("SELECT id FROM changes GROUP BY id, HOP(pt, INTERVAL '1' HOUR, INTERVAL '2' HOUR)", {"kind"}),
+        (
+            "SELECT 1 FROM clicks LEFT JOIN changes c ON user_name = who GROUP BY TUMBLE(c.pt, INTERVAL '1' HOUR)",
+            {"kind"},
+        ),
+    ],
+)
+def test_sessions_and_windows_of_the_clock_are_made_by_their_operator(
+    tables: Analysis, query: str, places: set[str]
+) -> None:
+    compiled = tables.run(query)
+    assert compiled is not None
+    grouping = next(n for n in walk(compiled.plan) if isinstance(n, Aggregate))
+    assert grouping.kept is not None
+    assert (grouping.kept.given, grouping.kept.panes) == (False, "one")
+    assert not compiled.plan.changelog
+    step = [s for s in compiled.script.steps if isinstance(s, OperatorView)][-1]
+    named = {name for name, _ in dict(step.arguments)["places"]}
+    assert named & {"time", "start", "end", "kind"} == places
+
+
 def test_panes_that_take_each_others_place_are_changes(tables: Analysis) -> None:
     early = (
         f"SELECT user_name, window_time AS ts FROM TABLE(TUMBLE(TABLE clicks, {HOUR})) "
@@ -69,9 +103,18 @@ def test_panes_that_take_each_others_place_are_changes(tables: Analysis) -> None
 @pytest.mark.parametrize(
     ("query", "code", "at"),
     [
-        (f"SELECT 1 FROM TABLE(SESSION(TABLE changes, {HOUR})) {BOUNDS}", "WINDOW-012", "TABLE(SESSION"),
-        ("SELECT 1 FROM changes GROUP BY SESSION(ts, INTERVAL '1' HOUR)", "WINDOW-012", "SESSION"),
-        ("SELECT 1 FROM changes GROUP BY TUMBLE(pt, INTERVAL '1' HOUR)", "WINDOW-012", "TUMBLE"),
+        (f"SELECT * FROM TABLE(SESSION(TABLE changes, {HOUR}))", "WINDOW-012", "TABLE(SESSION"),
+        (
+            f"SELECT 1 FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR})) {BOUNDS}",
+            "WINDOW-012",
+            "TABLE(SESSION",
+        ),
+        (
+            f"SELECT 1 FROM TABLE(SESSION(TABLE changes, {HOUR}, INTERVAL '3' HOUR)) {BOUNDS}",
+            "WINDOW-012",
+            "TABLE(SESSION",
+        ),
+        (f"SELECT * FROM TABLE(TUMBLE(TABLE changes, {CLOCK}))", "WINDOW-012", "TABLE(TUMBLE"),
         ("SELECT 1 FROM changes GROUP BY TUMBLE(ts, INTERVAL '1' HOUR) EMIT EVERY 2 ROWS", "WINDOW-012", "EMIT"),
         (
             RANKED,

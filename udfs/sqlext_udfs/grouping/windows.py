@@ -17,7 +17,7 @@ from sqlext_udfs.kernel.arrow_numpy import integers, taken
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.zset import counts_of, netted
-from sqlext_udfs.windows.horizon import single_pane_horizon
+from sqlext_udfs.windows.horizon import horizon_of
 from sqlext_udfs.windows.panes.pieces import times_of
 from sqlext_udfs.windows.panes.table import PaneTable
 from sqlext_udfs.windows.specification import WindowSpecification, output_types
@@ -35,7 +35,7 @@ class WindowedGroups(BucketOperator[Groupings]):
     """
 
     def __init__(self, specification: WindowSpecification, types: Sequence[pa.DataType]) -> None:
-        horizon = single_pane_horizon(specification.policy)
+        horizon = horizon_of(specification.policy)
         kind, start, end = specification.kind, specification.start, specification.end
         if horizon is None or kind is None or start is None or end is None:
             raise ValueError("windows of rows that change give one pane, and have their bounds in columns")
@@ -89,7 +89,7 @@ class WindowedGroups(BucketOperator[Groupings]):
     def next_wakeup(self, state: Groupings) -> Wakeup:
         """Return when the next window is over."""
         ends = self._ends(state)
-        return Wakeup(self._horizon.watermark(int(ends.min())) if len(ends) else None)
+        return self._horizon.wakeup(int(ends.min()) if len(ends) else None)
 
     def encode(self, state: Groupings) -> bytes:
         """Return a state as bytes."""

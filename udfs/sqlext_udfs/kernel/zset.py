@@ -36,24 +36,36 @@ def netted(rows: pa.Table, kind: int) -> pa.Table:
         rows: of some buckets.
         kind: the place of the row kinds, or of counts.
     """
+    rows = summed(rows, kind)
+    there = integers(rows.column(kind)) != 0
+    return rows if there.all() else rows.filter(pa.array(there))
+
+
+def summed(rows: pa.Table, kind: int) -> pa.Table:
+    """Return the different rows of a changelog, each once: also those whose count is 0, as their time may matter."""
     rows = normalised(rows)
     counts = counts_of(rows.column(kind))
     others = [whole(c) for i, c in enumerate(rows.columns) if i != kind]
     groups = numbered(others, (), rows.num_rows)
-    places, net = net_of(groups, counts)
-    made = rows.take(pa.array(places))
-    return made.set_column(kind, pa.field(rows.schema.names[kind], pa.int64()), pa.array(net))
+    first, sums = groups.first(), _sums(groups, counts)
+    order = np.argsort(first, kind="stable")
+    made = rows.take(pa.array(first[order]))
+    return made.set_column(kind, pa.field(rows.schema.names[kind], pa.int64()), pa.array(sums[order]))
 
 
 def net_of(groups: Groups, counts: Ints) -> tuple[Ints, Ints]:
     """Return the place of the first row of each group whose counts do not cancel out, ascending, and their sums."""
-    sums = np.zeros(groups.count, np.int64)
-    # Exact for every count; ``bincount`` with weights sums floats.
-    np.add.at(sums, groups.ids, counts)
-    first = groups.first()
+    sums, first = _sums(groups, counts), groups.first()
     left = np.flatnonzero(sums)
     left = left[np.argsort(first[left], kind="stable")]
     return first[left], sums[left]
+
+
+def _sums(groups: Groups, counts: Ints) -> Ints:
+    sums = np.zeros(groups.count, np.int64)
+    # Exact for every count; ``bincount`` with weights sums floats.
+    np.add.at(sums, groups.ids, counts)
+    return sums
 
 
 def joined(held: Sequence[pa.Array], more: Sequence[pa.Array]) -> list[pa.Array]:

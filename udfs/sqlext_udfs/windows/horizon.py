@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlext_udfs.kernel.clock import AFTER_ALL, BEFORE_ALL, Clock, Wakeup
 from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.triggers.tree import AfterWatermark
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,35 @@ class Horizon:
     def watermark(self, end: int) -> int:
         """Return the least watermark whose horizon is a window's end."""
         return min(end + self.delay, Clock.END)
+
+    def wakeup(self, end: int | None) -> Wakeup:
+        """Return when the window that ends first is over; ``end`` is None where there is none."""
+        return Wakeup(None if end is None else self.watermark(end))
+
+
+@dataclass(frozen=True, slots=True)
+class ClockHorizon:
+    """When windows of processing time are over: when the batch clock has come to their end. No row is late."""
+
+    def over(self, clock: Clock) -> int:
+        """Return up to which end windows give their pane."""
+        assert clock.now is not None, "windows of processing time need the batch clock"
+        return clock.now
+
+    def late(self, clock: Clock) -> int:
+        """Return up to which end windows take no more rows."""
+        return BEFORE_ALL
+
+    def wakeup(self, end: int | None) -> Wakeup:
+        """Return when the window that ends first is over; ``end`` is None where there is none."""
+        return Wakeup(processing=end)
+
+
+def horizon_of(policy: Policy) -> Horizon | ClockHorizon | None:
+    """Return when a policy's windows are over, by the watermark or by the clock; None for more than one pane."""
+    if policy.processing_time:
+        return ClockHorizon() if policy.trigger == AfterWatermark() and policy.evictor is None else None
+    return single_pane_horizon(policy)
 
 
 def single_pane_horizon(policy: Policy) -> Horizon | None:

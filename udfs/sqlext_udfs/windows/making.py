@@ -8,7 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.grouping.clock_windows import ClockWindows
 from sqlext_udfs.grouping.operator import GroupAggregate
+from sqlext_udfs.grouping.sessions import SessionsOfChanges
 from sqlext_udfs.grouping.windows import WindowedGroups
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
@@ -16,6 +18,7 @@ from sqlext_udfs.windows.filling.operator import FilledWindows, filled_types
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.table_keys import FilledTableKeys
 from sqlext_udfs.windows.operator import Latest, WindowOperator
+from sqlext_udfs.windows.policy import Global, Session
 from sqlext_udfs.windows.policy_json import policy_from_json
 from sqlext_udfs.windows.specification import WindowSpecification, output_types
 
@@ -56,8 +59,8 @@ def window_operator(
         classes: gives those that the policy uses, where it has windows.
     """
     operator: BucketOperator[Any]
-    if specification.kind is not None and specification.end is not None:
-        operator = WindowedGroups(specification, types)
+    if specification.kind is not None and not isinstance(specification.policy.window, Global):
+        operator = _windows_of_changes(specification, types)
     # A changelog or a time to live without windows.
     elif specification.kind is not None or specification.ttl is not None:
         operator = GroupAggregate(specification, types)
@@ -71,6 +74,15 @@ def window_operator(
         operator = Latest(operator, specification.keys)
     # Outermost: ``Latest`` still needs columns that nobody asks for.
     return Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
+
+
+def _windows_of_changes(specification: WindowSpecification, types: Sequence[pa.DataType]) -> BucketOperator[Any]:
+    """Return the operator of windows over rows that may be taken back."""
+    if specification.end is not None:
+        return WindowedGroups(specification, types)
+    if isinstance(specification.policy.window, Session):
+        return SessionsOfChanges(specification, types)
+    return ClockWindows(specification, types)
 
 
 def columns_of(

@@ -39,8 +39,8 @@ class WindowSpecification:
             policy do not count.
         values: DOUBLE columns that triggers and evictors look at, by their numbers in the policy.
         row: a struct, the original row, which comes out where it is too late; None where nobody keeps late rows.
-        kind: what each row does (``kernel.row_kinds``), where rows may be taken back: without a window, or with the
-            one that SQL gave.
+        kind: what each row does (``kernel.row_kinds``), where rows may be taken back: without a window, with the one
+            that SQL gave, in sessions, or in windows of the batch clock.
         ttl: ms of processing time after which a group without new rows is forgotten: without a window only.
     """
 

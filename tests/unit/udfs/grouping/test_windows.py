@@ -18,7 +18,7 @@ from sqlext_udfs.windows.filling.operator import FilledWindows
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.policy import Policy, Tumble
 from sqlext_udfs.windows.specification import WindowSpecification
-from sqlext_udfs.windows.triggers.tree import AfterWatermark
+from sqlext_udfs.windows.triggers.tree import AfterWatermark, EveryRow
 
 # Key, value, start and end of the window, what the row does.
 TYPES = [pa.string(), pa.int64(), pa.int64(), pa.int64(), pa.int8()]
@@ -147,4 +147,4 @@ def test_windows_are_of_the_rows_that_are_there_and_were_not_late(
 
 def test_windows_that_fire_more_than_once_are_not_for_it() -> None:
     with pytest.raises(ValueError, match="give one pane"):
-        operator(policy=Policy(Tumble(SIZE), AfterWatermark(), processing_time=True))
+        operator(policy=Policy(Tumble(SIZE), EveryRow()))

@@ -59,7 +59,7 @@ def assign(policy: Policy, rows: ElementRows, now: int) -> Assignments:
         raise ValueError("rows of an event-time window need their rowtime")
     if isinstance(window, Session):
         return _session(window, rows, time, element, by_clock=policy.processing_time)
-    chosen, start, end = _fixed(window, time, element)
+    chosen, start, end = fixed_windows(window, time, element)
     return Assignments(chosen, rows.key[chosen], start, end)
 
 
@@ -77,7 +77,8 @@ def _session(window: Session, rows: ElementRows, time: Ints, element: Ints, *, b
     return Assignments(element, rows.key, start, _plus(last, gap))
 
 
-def _fixed(window: Tumble | Hop | Cumulate, time: Ints, element: Ints) -> tuple[Ints, Ints, Ints]:
+def fixed_windows(window: Tumble | Hop | Cumulate, time: Ints, element: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return of each pair of a time and one of its windows the time's element, and the window's start and end."""
     if isinstance(window, Tumble):
         start = time - _since(time, window.size, window.offset)
         return element, start, _plus(start, window.size)
