@@ -162,3 +162,19 @@ def test_between_runs_that_catch_up_the_clock_goes_on(workspace: Workspace) -> N
     workspace.run(*statements)
     assert workspace.delta() == [("a", "2024-01-01 00:00:00", "2", "5"), ("b", "2024-01-01 00:00:00", "1", "2")]
     assert workspace.delta("idle") == [("a", "1", "0"), ("a", "1", "1"), ("b", "1", "0")]
+
+
+def test_windows_of_the_clock_count_changes_when_they_come(workspace: Workspace) -> None:
+    """What takes back comes in a window of its own: one with less than nothing gives no row."""
+    changes = "(SELECT n, PROCTIME() AS p FROM (SELECT k, COUNT(*) AS n FROM events GROUP BY k))"
+    insert = "INSERT INTO {0} SELECT n, COUNT(*) FROM " + changes + " GROUP BY n, {1}(p, INTERVAL '0.001' SECOND);"
+    table = "CREATE TABLE {0} (n BIGINT, keys BIGINT) WITH ('connector' = 'delta', 'path' = '${{OUT}}/{0}');"
+    made = (("tumbled", "TUMBLE"), ("sessions", "SESSION"))
+    inserts = " ".join(insert.format(*each) for each in made)
+    tables = " ".join(table.format(name) for name, _ in made)
+    statements = (CATCH_UP, EVENTS, tables, f"EXECUTE STATEMENT SET BEGIN {inserts} END;")
+    for rows in (("a,1,1", "b,2,2"), (), ("a,4,3",), ()):
+        if rows:
+            workspace.put(f"{rows[0][0]}{len(rows)}.csv", *rows)
+        workspace.run(*statements)
+    assert workspace.delta("tumbled") == workspace.delta("sessions") == [("1", "2"), ("2", "1")]
