@@ -45,6 +45,7 @@ CHOSEN = {
         "tests/restore/test_at_url.py",
         "--all",
     ),
+    "Iceberg": ("tests/connectors/test_iceberg.py", "--all"),
     "Spark Connect": ("tests/connect/test_connect.py", "-m", "not newest", "--all"),
     "clusters": ("tests/cluster/test_cluster.py", "--all"),
 }

@@ -330,7 +330,7 @@ class Interpreter:
         return Result()
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
-        check_catalog(statement.options)
+        check_catalog(statement.name[-1], statement.options)
         made = _with_options(Catalog(statement.name[-1], comment=statement.comment), statement.options)
         exists = statement.if_not_exists or made.name not in self.state.created
         self.state.catalog.apply(ddl.create_catalog(made, if_not_exists=exists), f"CREATE CATALOG {made.name}")
@@ -345,7 +345,7 @@ class Interpreter:
         return Result()
 
     def _alter_catalog(self, statement: ast.AlterCatalog) -> Result:
-        check_catalog(statement.options)
+        check_catalog(statement.name, statement.options)
         if "type" in statement.keys:
             raise SqlExtError("CAT-039", "the type of a catalog cannot be taken away", span=statement.span)
 

@@ -13,8 +13,12 @@ from sqlext_catalog.model import CATALOG_TYPE
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
 _CATALOG_OPTIONS = frozenset({"type", "default-database", "property-version", *_CATALOG_PLACES})
-#: Types of catalogs whose tables a package of Spark's reads and writes by their paths.
-_LAKES = ("iceberg", "paimon", "hudi")
+#: Types of catalogs that Spark has too, with a package: the package, and the class of the catalog.
+_LAKES = {
+    "iceberg": ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0", "org.apache.iceberg.spark.SparkCatalog"),
+    "paimon": ("org.apache.paimon:paimon-spark-4.0_2.13", "org.apache.paimon.spark.SparkCatalog"),
+    "hudi": ("org.apache.hudi:hudi-spark4.0-bundle_2.13", "org.apache.spark.sql.hudi.catalog.HoodieCatalog"),
+}
 _IN_THE_SESSIONS = (
     "leave it out: it lies in the session's catalog, for which --catalog or connect(catalog=...) name a URL"
 )
@@ -33,24 +37,34 @@ def check_properties(options: Sequence[Option]) -> None:
             raise SqlExtError("OPT-003", message, span=place, hint="leave it out, or SET it for the session")
 
 
-def _declaration(type_: str, options: Sequence[Option]) -> str:
-    """Return the clause of CREATE TABLE that reaches a table of another system's catalog."""
-    given = {o.key: o.value for o in options}
-    place = given.get("warehouse", "...").rstrip("/")
-    if type_.lower() == "jdbc":
+def _way_around(name: str, type_: str, options: Sequence[Option]) -> str:
+    """Return how tables of another system's catalog are reached."""
+    given, type_ = {o.key: o.value for o in options}, type_.lower()
+    if type_ == "jdbc":
         base = given.get("base-url", "jdbc:...").partition("?")[0].rstrip("/")
         # What stands before a @ is a login.
         url = f"{'jdbc:...' if '@' in base else base}/{given.get('default-database', '...')}"
-        return f"WITH ('connector' = 'jdbc', 'url' = '{url}', 'table-name' = '...', 'username' = '...')"
-    if type_.lower() in _LAKES:
-        name = type_.lower()
+        with_ = f"WITH ('connector' = 'jdbc', 'url' = '{url}', 'table-name' = '...', 'username' = '...')"
+        return f"leave the type out, and declare each of its tables: {with_}"
+    if type_ == "hive":
         return (
-            f"WITH ('connector' = 'spark', 'format' = '{name}', 'path' = '{place}/...'), with Spark's package of {name}"
+            "start Spark with `--conf spark.sql.catalogImplementation=hive`, and leave the statement out: SELECT reads "
+            "its tables by their names"
         )
-    return "WITH ('connector' = ...)"
+    if type_ not in _LAKES:
+        return "leave the type out, and declare each of its tables: WITH ('connector' = ...)"
+    package, class_ = _LAKES[type_]
+    key, place = f"spark.sql.catalog.{name}", given.get("warehouse", "...").rstrip("/")
+    kind = given.get("catalog-type", given.get("metastore"))
+    told = [("spark.jars.packages", package), (key, class_)]
+    told += [(f"{key}.type", kind)] if kind else []
+    told.append((f"{key}.warehouse", place))
+    lines = " ".join(f"--conf {k}={v}" for k, v in told)
+    with_ = f"WITH ('connector' = 'spark', 'format' = '{type_}', 'path' = '{name}.db.t')"
+    return f"open it as a catalog of Spark, `{lines}`; leave the type out, and declare each of its tables: {with_}"
 
 
-def check_catalog(options: Sequence[Option]) -> None:
+def check_catalog(name: str, options: Sequence[Option]) -> None:
     """Refuse options of a catalog that is a connection to another system, places that are none, and unknown keys.
 
     Raises:
@@ -62,7 +76,7 @@ def check_catalog(options: Sequence[Option]) -> None:
                 "CAT-039",
                 f"a catalog of the type `{option.value}` cannot be opened",
                 span=option.value_span,
-                hint=f"leave the type out, and declare each of its tables: {_declaration(option.value, options)}",
+                hint=_way_around(name, option.value, options),
             )
         if option.key in _CATALOG_PLACES:
             try:

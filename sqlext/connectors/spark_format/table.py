@@ -38,13 +38,21 @@ class SparkFormat(Connector):
             fixed_schema=table.option("format") not in FILES,
             columns=stored_columns(fields, zone),
             options=_passed_on(table),
-            path=absolute(table.option("path")),
+            path=_place(table),
             bounded=self.bounded(table),
         )
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return the sink with its options as they are."""
-        return replace(super().write_spec(table), format=table.option("format"), options=_passed_on(table))
+        spec = super().write_spec(table)
+        return replace(spec, path=_place(table), format=table.option("format"), options=_passed_on(table))
+
+
+def _place(table: Table) -> str | None:
+    """Return the path; a name in a catalog of Spark's (``lake.shop.orders``) stays, for a source that is no files."""
+    path = table.option("path")
+    named = path is not None and "." in path and "/" not in path and table.option("format") not in FILES
+    return path if named else absolute(path)
 
 
 def _passed_on(table: Table) -> Options:

@@ -78,8 +78,8 @@ def test_columns_are_put_in_the_sinks_order(sinks: Analysis) -> None:
 def test_metadata_that_the_columns_leave_out_is_not_written(flink: Analysis) -> None:
     """Flink writes NULL there, and Kafka the time of the broker; a column that is written is refused as ever."""
     flink.run(
-        "CREATE TABLE topic (sent TIMESTAMP(3) METADATA FROM 'timestamp', n DECIMAL(10, 2), WATERMARK FOR sent AS sent) WITH "
-        "('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'kafka:9092', 'format' = 'json');"
+        "CREATE TABLE topic (at_ TIMESTAMP(3) METADATA FROM 'timestamp', n DECIMAL(10, 2), WATERMARK FOR at_ AS at_) "
+        "WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'kafka:9092', 'format' = 'json');"
     )
     flink.run("INSERT INTO topic (n) SELECT CAST(1 AS DECIMAL(10, 2))")
     flink.refuse("INSERT INTO topic SELECT LOCALTIMESTAMP, CAST(1 AS DECIMAL(10, 2))", "OPT-007")

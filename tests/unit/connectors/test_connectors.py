@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from connectors.tables import table
@@ -388,3 +389,18 @@ def test_descriptions_need_no_spark() -> None:
         "import sys, sqlext.connectors.registry as r; sys.exit(any(m in sys.modules for m in ('pyspark', 'pyarrow')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("format_", "path", "place"),
+    [
+        ("iceberg", "lake.shop.orders", "lake.shop.orders"),
+        ("iceberg", "/lake/shop/orders", "/lake/shop/orders"),
+        ("json", "orders.d", str(Path("orders.d").absolute())),
+        ("hudi", "orders", str(Path("orders").absolute())),
+    ],
+)
+def test_a_name_in_a_catalog_of_sparks_is_no_path(format_: str, path: str, place: str) -> None:
+    definition = table(K, {"connector": "spark", "format": format_, "path": path})
+    connector = connector_of(definition)
+    assert (connector.read_spec(definition).path, connector.write_spec(definition).path) == (place, place)

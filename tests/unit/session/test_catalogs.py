@@ -99,11 +99,14 @@ def test_refused(session: Session, statement: str, code: str, at: str) -> None:
         ),
         ("'type' = 'jdbc', 'base-url' = 'jdbc:mysql://me:secret@h'", "'url' = 'jdbc:.../...'"),
         (
-            "'type' = 'iceberg', 'warehouse' = 's3://lake/'",
-            "WITH ('connector' = 'spark', 'format' = 'iceberg', 'path' = 's3://lake/...')",
+            "'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = 's3://lake/'",
+            "SparkCatalog --conf spark.sql.catalog.lake.type=hadoop --conf spark.sql.catalog.lake.warehouse=s3://lake`",
         ),
+        ("'type' = 'iceberg'", "WITH ('connector' = 'spark', 'format' = 'iceberg', 'path' = 'lake.db.t')"),
         ("'type' = 'paimon'", "'format' = 'paimon'"),
-        ("'type' = 'hive'", "WITH ('connector' = ...)"),
+        ("'type' = 'hudi'", "--conf spark.jars.packages=org.apache.hudi:hudi-spark4.0-bundle_2.13"),
+        ("'type' = 'hive'", "`--conf spark.sql.catalogImplementation=hive`"),
+        ("'type' = 'dremio'", "WITH ('connector' = ...)"),
     ],
 )
 def test_another_catalog_is_refused_with_the_way_to_its_tables(session: Session, options: str, told: str) -> None:
