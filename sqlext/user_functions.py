@@ -1,8 +1,9 @@
-"""Keep the triggers, evictors, aggregates and table functions that users have registered by name.
+"""Keep the triggers, evictors, aggregates, table and scalar functions that users have registered by name.
 
 Which hooks those are: ``sqlext_udfs.windows.triggers.hooks``, ``windows.evictors`` and ``aggregates.hooks``; a table
-function has ``eval(*arguments)``, which yields rows, as a Python UDTF of Spark has. Here is what analysis must know of
-them. A plan has their names alone; the classes travel to the workers when it is opened.
+function has ``eval(*arguments)``, which yields rows, as a Python UDTF of Spark has. A scalar function is a Python
+function. Here is what analysis must know of them. A plan has their names alone; classes and functions travel to the
+workers when it is opened.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sqlext.dialect.expressions.types import parse_type_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import LogicalType
 
-Kind = Literal["trigger", "evictor", "aggregate", "table"]
+Kind = Literal["trigger", "evictor", "aggregate", "table", "scalar"]
 KINDS: tuple[Kind, ...] = ("trigger", "evictor", "aggregate", "table")
 #: The hooks that a class must have. Others are asked for where they are needed: on_merge of a trigger, merge of an
 #: aggregate.
@@ -29,15 +30,18 @@ HOOKS: Mapping[Kind, tuple[str, ...]] = {
 }
 #: Hooks of Spark's UDTFs that a table function must not have: rows that belong to no row, columns that are not known.
 _REFUSED = ("terminate", "analyze")
-_SHOWN: Mapping[Kind, str] = {"table": "table function"}
+_SHOWN: Mapping[Kind, str] = {"table": "table function", "scalar": "function"}
+#: Kinds whose calls look alike: a name means one of them.
+_CALLED: tuple[Kind, ...] = ("aggregate", "scalar")
 
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A registered class.
+    """A registered class, or function.
 
     Attributes:
-        returns: the type of an aggregate's results, the ROW of a table function's, None of the others.
+        returns: the type of the results of an aggregate or a function, the ROW of a table function's, None of the
+            others.
     """
 
     kind: Kind
@@ -47,8 +51,9 @@ class UserFunction:
 
     @property
     def implementation(self) -> str:
-        """The qualified name of its class: what a query's fingerprint knows of it."""
-        return f"{self.cls.__module__}.{self.cls.__qualname__}"
+        """The qualified name of its class or function: what a query's fingerprint knows of it."""
+        named = self.cls if hasattr(self.cls, "__qualname__") else type(self.cls)
+        return f"{named.__module__}.{named.__qualname__}"
 
     @property
     def merges(self) -> bool:
@@ -83,18 +88,22 @@ class UserFunctions:
     _known: dict[tuple[Kind, str], UserFunction] = field(default_factory=dict)
 
     def register(self, kind: Kind, name: str, cls: Any, returns: Any = None) -> None:
-        """Register a class under a name; a second registration replaces the first.
+        """Register a class, or a function, under a name; a second registration replaces the first.
 
         Args:
-            returns: the type of an aggregate's results, the columns of a table function's rows; by default what the
-                class has as ``returns``.
+            cls: a Python function if the kind is ``scalar``, else a class.
+            returns: the type of the results of an aggregate or a function, the columns of a table function's rows; by
+                default what ``cls`` has as ``returns``.
 
         Raises:
-            SqlExtError: FUNC-030 for a class without the hooks, FUNC-031 for a name that cannot be one, FUNC-032 for
-                an aggregate or a table function that does not say its types.
+            SqlExtError: FUNC-030 for a class without the hooks or what is no plain function, FUNC-031 for a name that
+                cannot be one, FUNC-032 for what does not say its types.
         """
         if not name.isidentifier():
             raise SqlExtError("FUNC-031", f"'{name}' cannot be the name of a function", hint="letters, digits and _")
+        if kind == "scalar":
+            self._known[kind, name.upper()] = UserFunction(kind, name, cls, self._scalar(name, cls, returns))
+            return
         if not isinstance(cls, type):
             raise SqlExtError("FUNC-030", f"{kind} `{name}` must be a class, this is {cls!r}")
         # By the methods: a class need not have our protocol as its base (see `hooks`).
@@ -108,11 +117,25 @@ class UserFunctions:
             raise SqlExtError("FUNC-030", f"{cls.__qualname__} has {refused[0]}, which is not supported", hint=hint)
         type_ = None
         if kind in ("aggregate", "table"):
-            if self.built_in(name):
-                message = f"there is a built-in function `{name.upper()}`"
-                raise SqlExtError("FUNC-031", message, hint="take another name")
+            self._require_free(kind, name)
             type_ = _returned(kind, name, returns if returns is not None else getattr(cls, "returns", None))
         self._known[kind, name.upper()] = UserFunction(kind, name, cls, type_)
+
+    def _scalar(self, name: str, function: Any, returns: Any) -> LogicalType:
+        wrong = _no_function(function)
+        if wrong is not None:
+            hint = "a Python function that takes the values of a row and returns one"
+            raise SqlExtError("FUNC-030", f"`{name}` is {wrong}", hint=hint)
+        self._require_free("scalar", name)
+        return _returned("scalar", name, returns if returns is not None else getattr(function, "returns", None))
+
+    def _require_free(self, kind: Kind, name: str) -> None:
+        """Refuse a name under which calls mean something else already."""
+        other = next((k for k in _CALLED if kind in _CALLED and k != kind and self.find(k, name) is not None), None)
+        if self.built_in(name) or other is not None:
+            what = "a built-in function" if other is None else "an aggregate" if other == "aggregate" else "a function"
+            message = f"there is {what} `{name.upper()}`"
+            raise SqlExtError("FUNC-031", message, hint="take another name")
 
     def find(self, kind: Kind, name: str) -> UserFunction | None:
         """Return what is registered under a name, or None."""
@@ -149,8 +172,8 @@ class UserFunctions:
         return UserFunctions(self.built_in, dict(self._known))
 
 
-def imported(path: str) -> type:
-    """Return the class of an import path.
+def imported(path: str) -> Any:
+    """Return the class, or the function, of an import path.
 
     Raises:
         SqlExtError: FUNC-034 if there is none.
@@ -160,17 +183,19 @@ def imported(path: str) -> type:
         found = getattr(import_module(module), name)
     except Exception as error:  # whatever the module raises
         raise SqlExtError("FUNC-034", f"cannot import `{path}`: {type(error).__name__}: {error}") from error
-    if not isinstance(found, type):
-        raise SqlExtError("FUNC-034", f"`{path}` is no class")
+    if not callable(found):
+        raise SqlExtError("FUNC-034", f"`{path}` is no class and no function")
     return found
 
 
-def kind_of(cls: type) -> Kind:
-    """Return what a class is, by its hooks.
+def kind_of(cls: Any) -> Kind:
+    """Return what a class is, by its hooks; what is no class is a function.
 
     Raises:
         SqlExtError: FUNC-030 if it is nothing, or several things.
     """
+    if not isinstance(cls, type):
+        return "scalar"
     found = [kind for kind in KINDS if all(callable(getattr(cls, hook, None)) for hook in HOOKS[kind])]
     if len(found) == 1:
         return found[0]
@@ -186,7 +211,8 @@ def _returned(kind: Kind, name: str, said: Any) -> LogicalType:
     if not isinstance(text, str):
         example = "'word STRING, length INT'" if kind == "table" else "'DOUBLE'"
         message = f"{shown} `{name}` does not say what it returns"
-        raise SqlExtError("FUNC-032", message, hint=f"give its class: returns = {example}")
+        given = f"{name}.returns = {example}" if kind == "scalar" else f"give its class: returns = {example}"
+        raise SqlExtError("FUNC-032", message, hint=given)
     if kind == "table" and not text.upper().startswith(("STRUCT<", "ROW<")):
         text = f"ROW<{text}>"
     try:
@@ -194,6 +220,17 @@ def _returned(kind: Kind, name: str, said: Any) -> LogicalType:
     except SqlExtError as error:
         message = f"{shown} `{name}` returns '{text}', which is no type"
         raise SqlExtError("FUNC-032", message, hint=error.hint) from error
+
+
+def _no_function(function: Any) -> str | None:
+    """Return what an object is that is no function of values, None for one."""
+    if isinstance(function, type) or not callable(function):
+        return "a class" if isinstance(function, type) else f"no function but {function!r}"
+    if hasattr(function, "evalType"):
+        return "a function of Spark's: of pandas, Arrow or rows"
+    if inspect.iscoroutinefunction(function):
+        return "a coroutine"
+    return "a generator" if inspect.isgeneratorfunction(function) else None
 
 
 def _counts(made: Callable[..., Any], skipped: int) -> tuple[int, int | None]:

@@ -237,6 +237,20 @@ class Session:
         """
         self._state.functions.register("table", name, cls, returns)
 
+    def register_function(self, name: str, function: Callable[..., object], returns: object = None) -> None:
+        """Register a Python function as ``name(arguments)`` of the values of a row.
+
+        It gets NULL as None, and must give the same value whenever it is called with the same arguments.
+
+        Args:
+            returns: the SQL type of its results, or a type of PySpark; by default the function's ``returns``.
+
+        Raises:
+            SqlExtError: FUNC-030 for what is no plain function, FUNC-031 for a name that is none, or that a built-in
+                function or an aggregate has, FUNC-032 if it does not say what it returns.
+        """
+        self._state.functions.register("scalar", name, function, returns)
+
     def register(
         self,
         df: DataFrame,

@@ -123,6 +123,8 @@ def concerns_us(query: Query, env: Environment) -> bool:
             node.function in WINDOW_FUNCTIONS or env.functions.find("table", node.name) is not None
         ):
             return True
+        if isinstance(node, Call) and env.functions.find("scalar", node.name) is not None:
+            return True
         if isinstance(node, TableRef) and (
             node.system_time is not None
             or env.catalog.lookup(node.parts) is not None

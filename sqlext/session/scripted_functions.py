@@ -1,4 +1,4 @@
-"""Run CREATE FUNCTION and DROP FUNCTION: a script's classes are registered as a user's are."""
+"""Run CREATE FUNCTION and DROP FUNCTION: a script's classes and functions are registered as a user's are."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sqlext.user_functions import imported, kind_of
 
 
 def create_function(statement: ast.CreateFunction, state: SessionState) -> None:
-    """Register the class of an import path as what its hooks make it.
+    """Register the class of an import path as what its hooks make it, a function as one of values.
 
     Raises:
         SqlExtError: FUNC-035 if scripts may not import code, FUNC-031 for a name of several parts, FUNC-034 for a path
-            that leads to no class, FUNC-037 for a name that another class has; as ``UserFunctions.register``.
+            that leads to neither, FUNC-037 for a name that another class has; as ``UserFunctions.register``.
     """
     if not state.python_allowed:
         raise SqlExtError(

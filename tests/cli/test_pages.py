@@ -24,7 +24,7 @@ PAGES = {
     "operating.md": (35, 9),
     "plan.md": (12, 3),
     "deploy.md": (9, 2),
-    "hooks.md": (13, 4),
+    "hooks.md": (15, 5),
     "restricted.md": (4, 1),
     "coming-from-flink-sql.md": (13, 5),
     "coming-from-structured-streaming.md": (9, 4),

@@ -25,6 +25,7 @@ class RowFailure(Enum):
     DIVISION = "RUN-040", "division by zero"
     OVERFLOW = "RUN-041", "the number is too large for its type"
     ELEMENT = "RUN-048", "the array has no such element"
+    PYTHON = "RUN-047", "the Python function raised"
 
     @property
     def code(self) -> str:
@@ -57,6 +58,8 @@ def failure_of(node: e.Node, type_of: TypeOf, mode: str) -> RowFailure | None:
     if isinstance(node, e.Subscript) and mode == "spark":
         of = type_of(node.operand)
         return RowFailure.ELEMENT if of is not None and of.root == "ARRAY" else None
+    if isinstance(node, e.Call) and node.python is not None:
+        return RowFailure.PYTHON
     if isinstance(node, e.Call) and mode == "spark" and node.function in TIMES and node.args:
         return RowFailure.TIME
     return None

@@ -9,7 +9,7 @@ from sqlext.analysis.expressions.failing import first_failing
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.kept_rows import LETTERS, kept_in
 from sqlext.analysis.types.inference import TypeInference
-from sqlext.dialect.ast.expressions import Expr, Node
+from sqlext.dialect.ast.expressions import Call, Expr, Node
 from sqlext.errors import SqlExtError
 from sqlext.plan.bad_rows import BadRows
 from sqlext.plan.base import walk
@@ -91,9 +91,11 @@ def _refuse(expr: Expr, scope: Scope, span: Span | None) -> None:
     if found is None:
         return
     where = "in a computed column" if span is not None else "in a query that does more than SELECT and WHERE"
+    is_python = isinstance(found, Call) and found.python is not None
+    instead = "let the function return None" if is_python else "as TRY_CAST"
     raise SqlExtError(
         "OPT-039",
         f"'{DEAD_LETTERS}' cannot take the rows for which `{found.span.one_line}` fails {where}",
         span=span or found.span,
-        hint=f"compute it in an INSERT of its own, or as TRY_CAST; or SET '{DEAD_LETTER_CAUSES}' = 'decode, late'",
+        hint=f"compute it in an INSERT of its own, or {instead}; or SET '{DEAD_LETTER_CAUSES}' = 'decode, late'",
     )

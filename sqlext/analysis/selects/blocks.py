@@ -99,7 +99,7 @@ def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
     Raises:
         SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-..., JOIN-... for what is wrong.
     """
-    if binding.env.functions.names("aggregate"):
+    if binding.env.functions.names("aggregate", "scalar"):
         select = with_registered(select, binding.env.functions)
     check_query_hints(select)
     clause = binding.from_clause(select)

@@ -57,6 +57,8 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     _check_order(call, arguments)
     if call.registered is not None:
         return call.registered.returns
+    if call.python is not None:
+        return call.python.returns
     function = functions.find(call.function)
     _check_scalar(call, function)
     if function is None:

@@ -168,6 +168,15 @@ class Registered:
 
 
 @dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A user's scalar function that a call names, and what it returns; analysis finds it, as ``Registered``."""
+
+    name: str
+    implementation: str
+    returns: LogicalType
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Expr):
     """``name(args)``, also of keyword syntax.
 
@@ -188,6 +197,7 @@ class Call(Expr):
     filter: Expr | None = None
     over: OverSpec | None = None
     registered: Registered | None = None
+    python: PythonFunction | None = None
 
     @property
     def function(self) -> str:

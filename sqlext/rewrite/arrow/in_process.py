@@ -69,6 +69,8 @@ def compiled_script(script: SparkScript, zone: str) -> LocalScript:
     """
     if script.sources or script.table_functions:
         raise Unsuited("a table that Arrow does not read")
+    if script.python_functions:
+        raise Unsuited("a function in Python")
     compiler = _Compiler(zone)
     steps = tuple(compiler.step(step) for step in script.steps)
     if any(isinstance(step, Operated) for step in steps):

@@ -170,7 +170,7 @@ def _fitting(assignment: Assignment, text: str, insert: BoundInsert, env: Enviro
         return text, None
     tried = cast(own, source.type, target, True) if env.mode == "flink" else plain(own, target, True)
     why = f"column {insert.table.name.name}.{assignment.target.name}: the value does not fit {target.flink()}"
-    return tried, failed(f"{own} IS NOT NULL AND {tried} IS NULL", "RUN-041", why)
+    return tried, failed(f"{own} IS NOT NULL AND {tried} IS NULL", "RUN-041", string(why))
 
 
 def _missing(assignment: Assignment, text: str, insert: BoundInsert) -> str | None:
@@ -179,7 +179,7 @@ def _missing(assignment: Assignment, text: str, insert: BoundInsert) -> str | No
     if insert.enforce_not_null != "error" or not _required(assignment, insert) or not _may_be_null(from_):
         return None
     why = f"column {insert.table.name.name}.{assignment.target.name} is NOT NULL"
-    return failed(f"{text} IS NULL", "RUN-003", why)
+    return failed(f"{text} IS NULL", "RUN-003", string(why))
 
 
 def _outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:

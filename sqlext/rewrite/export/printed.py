@@ -36,6 +36,7 @@ def printed_script(compiled: Compiled, zone: str) -> str:
         for r in script.replays
     ]
     lines += [f"-- table function {f.view}: {f.implementation}" for f in script.table_functions]
+    lines += [f"-- Python function {name}" for name in script.python_functions]
     for step in script.steps:
         lines += _step(step)
     lines = [one_line(line) if line.startswith("--") else line for line in lines]

@@ -30,6 +30,7 @@ def whole_query(script: SparkScript, zone: str, raw: RawRelation) -> str:
 def beyond_sql(script: SparkScript) -> list[str]:
     """Return what of a query no SQL text can say, in words, each once."""
     found = [f"the table function `{function.name}`" for function in script.table_functions]
+    found += [f"the Python function `{name}`" for name in script.python_functions]
     for step in script.steps:
         if isinstance(step, OperatorView):
             found.append(f"the stateful function `{step.function}`")

@@ -9,11 +9,14 @@ from sqlext.analysis.functions.model import CallTexts, Function
 from sqlext.analysis.functions.rendering import fill
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions.protocols import Texts
+from sqlext.rewrite.expressions.python_functions import plain
 from sqlext.rewrite.expressions.shared_operands import bind
 
 
 def call(node: e.Call, texts: Texts) -> str | None:
     """Return a call as Spark says it, None where its own text will do."""
+    if node.python is not None:
+        return plain(node.python, [texts.text(a) for a in node.args])
     function = functions.find(node.function)
     if function is None or function.flink is None:
         return None

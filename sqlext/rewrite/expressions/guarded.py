@@ -1,6 +1,7 @@
 """Render expressions that give NULL where they would fail, and texts that say for which rows they would, and why.
 
-Both are made of Spark's TRY functions, which never fail. So it does not matter in which order Spark evaluates them.
+Both are made of Spark's TRY functions, and of forms of Python functions that never fail. So it does not matter in which
+order Spark evaluates them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sqlext.dialect.ast.queries import Query
 from sqlext.quoting import string
 from sqlext.rewrite.expressions import casts
 from sqlext.rewrite.expressions.protocols import RenderContext
+from sqlext.rewrite.expressions.python_functions import RAISED, VALUE, tried
 from sqlext.rewrite.expressions.renderer import render
 from sqlext.types import LogicalType
 
@@ -79,12 +81,17 @@ class SafeContext:
         if isinstance(node, e.Subscript):
             return f"get({self.text(node.operand)}, {self.text(node.index)})"
         if isinstance(node, e.Call):
-            return self._time(node)
+            return f"{self.tried(node)}.{VALUE}" if node.python is not None else self._time(node)
         assert isinstance(node, e.Binary)
         if failure is RowFailure.DIVISION:
             divisor = f"nullif({self.text(node.right)}, 0)"
             return f"({render(node, SafeContext(self.plain, node, (node.right, divisor)))})"
         return f"{_TRY[node.op]}({self.text(node.left)}, {self.text(node.right)})"
+
+    def tried(self, node: e.Call) -> str:
+        """Return what a Python function gives: its value, and what it raised."""
+        assert node.python is not None
+        return tried(node.python, [self.text(a) for a in node.args])
 
     def _time(self, node: e.Call) -> str:
         args = [self.text(a) for a in node.args]
@@ -155,9 +162,13 @@ class _Reasons:
         failure = self.safe.failure(node)
         if failure is None:
             return None
+        if isinstance(node, e.Call) and node.python is not None:
+            raised = f"{self.safe.tried(node)}.{RAISED}"
+            said = f"concat({string(f'{node.span.one_line}: ')}, {raised})"
+            return failed(f"{raised} IS NOT NULL", failure.code, said)
         known = [f"{self.safe.text(o)} IS NOT NULL" for o in operands(node)]
         condition = " AND ".join([*known, self._is_missing(node)])
-        return failed(condition, failure.code, f"{node.span.one_line}: {failure.why}")
+        return failed(condition, failure.code, string(f"{node.span.one_line}: {failure.why}"))
 
     def _is_missing(self, node: e.Node) -> str:
         """Return what holds, of operands that have values, where a node that can fail has none."""
@@ -196,8 +207,12 @@ def _choice(condition: str | None, test: str, then: str | None, otherwise: str |
 
 
 def failed(condition: str, code: str, why: str) -> str:
-    """Return code and reason where a condition holds, else NULL."""
-    return f"CASE WHEN {condition} THEN named_struct('code', {string(code)}, 'reason', {string(why)}) END"
+    """Return code and reason where a condition holds, else NULL.
+
+    Args:
+        why: the reason (SQL).
+    """
+    return f"CASE WHEN {condition} THEN named_struct('code', {string(code)}, 'reason', {why}) END"
 
 
 def first_of(reasons: Iterable[str | None]) -> str | None:

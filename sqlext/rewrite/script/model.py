@@ -10,6 +10,7 @@ from sqlext.dialect.ast.statements import Statement
 from sqlext.plan.bad_rows import BAD, REPLAYED
 from sqlext.plan.nodes import PlanNode
 from sqlext.quoting import string
+from sqlext.rewrite.expressions.python_functions import called
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.watermarks.inputs import Input
 from sqlext_catalog.model import Table
@@ -289,9 +290,15 @@ class SparkScript:
 
     @property
     def runs_python(self) -> bool:
-        """Whether workers run Python for it: readers and operators of ours, table functions of the user's."""
+        """Whether workers run Python for it: readers and operators of ours, functions of the user's."""
         steps = any(isinstance(step, (ArrowView, OperatorView)) for step in self.steps)
-        return steps or any(source.own for source in self.sources) or bool(self.table_functions)
+        functions = bool(self.table_functions or self.python_functions)
+        return steps or functions or any(source.own for source in self.sources)
+
+    @property
+    def python_functions(self) -> tuple[str, ...]:
+        """The users' Python functions that it calls, in lower case."""
+        return called(self.sql)
 
     @property
     def keeps_state(self) -> bool:

@@ -35,6 +35,7 @@ from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import settled
 from sqlext.user_functions import UserFunctions
 from sqlext.watermarks.inputs import SPLIT
+from sqlext_udfs.spark.functions import register_functions
 from sqlext_udfs.spark.registry import operator
 from sqlext_udfs.spark.table_functions import register_table_functions
 
@@ -92,6 +93,7 @@ def open_script(
     if home is not None:
         opening.heartbeats(script, home)
     register_table_functions(spark, script.table_functions, registered)
+    register_functions(spark, script.python_functions, registered)
     for step in script.steps:
         opening.step(step).createOrReplaceTempView(step.view)
     return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted))

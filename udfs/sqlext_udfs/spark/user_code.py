@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def send_code_of(classes: Iterable[Any]) -> None:
-    """Let cloudpickle send the code of some classes, and of those that they inherit from."""
+    """Let cloudpickle send the code of functions and classes, and of those that they inherit from."""
     from pyspark import cloudpickle
 
     send: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
     for cls in classes:
         # A base class may lie in another module of the user's.
-        for each in cls.__mro__:
+        for each in cls.__mro__ if isinstance(cls, type) else (cls if hasattr(cls, "__module__") else type(cls),):
             module = sys.modules.get(each.__module__)
             if module is not None and not _is_found_everywhere(module):
                 send(module)
