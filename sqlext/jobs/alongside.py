@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.progress import is_own
+from sqlext.jobs.progress import begins_anew
 from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import CHECKPOINT, NOTHING, PRUNES, ends_of, lines_of
 from sqlext.stores.location import Location
@@ -51,7 +51,7 @@ def plan_first(old: ReachedBatch, new: QueryHome, sources: Sequence[str], clock:
     Raises:
         SqlExtError: RUN-027, RUN-084 where the two do not read the same sources.
     """
-    own = [n for n, text in enumerate(sources) if is_own(text, new.own_sources(clock))]
+    own = [n for n, text in enumerate(sources) if begins_anew(text, new.own_sources(clock), new.fed_back)]
     new.note_own_sources(own)
     _require_same_readers(old.home, new)
     version, settings, *taken = lines_of(new.location, f"{_OFFSETS}/0")

@@ -7,7 +7,7 @@
     heartbeat/       the row that ends a bounded input
     ticks/           the tick with which it begins, where an operator asks what time it is
     sources/         what readers of our own must remember
-    replays/         the dead letters that are fed back into it (``replays``)
+    replays/         the dead letters that are fed back into it, into each of its versions (``replays``)
     progress/        its plan, how it went, and why it failed (``recording``)
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
@@ -157,8 +157,9 @@ class QueryHome:
         Args:
             clock: the folder of files that its clock is, None for the machine's.
         """
-        places = (self.location,) if clock is None else (self.location, Location.of(clock))
-        return tuple(map(self._described, places))
+        places = (self.location, *(() if clock is None else (Location.of(clock),)))
+        # Dead letters of the user's rows were counted when they came first.
+        return (*map(self._described, places), self.fed_back)
 
     @staticmethod
     def _described(place: Location) -> str:
@@ -175,13 +176,13 @@ class QueryHome:
         return self.location.below(TIME)
 
     def replays(self, table: str) -> Location:
-        """Return the folder of the dead letters that are fed back as rows of a table."""
-        return self.location.below(REPLAYS).below(folder_name(table))
+        """Return the folder of the dead letters that are fed back as rows of a table, whichever version reads them."""
+        return self.folder.below(REPLAYS).below(folder_name(table))
 
     @property
     def fed_back(self) -> str:
         """The folder of all dead letters that are fed back, as Spark describes its sources."""
-        return self._described(self.location.below(REPLAYS))
+        return self._described(self.folder.below(REPLAYS))
 
     @property
     def progress(self) -> Location:

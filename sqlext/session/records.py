@@ -116,7 +116,12 @@ def home_location(folder: PathOrText, record: QueryRecord, stores: StoreSettings
         stores: Spark's settings of object stores.
     """
     _, version = parts_of_checkpoint(record.checkpoint, record.name)
-    return version_location(query_folder(folder, record.name, _elsewhere(folder, record), stores), version)
+    return version_location(folder_of(folder, record, stores), version)
+
+
+def folder_of(folder: PathOrText, record: QueryRecord, stores: StoreSettings) -> Location:
+    """Return the folder of a query, below which its versions lie; arguments as of ``home_location``."""
+    return query_folder(folder, record.name, _elsewhere(folder, record), stores)
 
 
 def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:

@@ -19,7 +19,7 @@ from sqlext.plan.bad_rows import LETTER, REPLAYED
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.compiler.replays import corrected_row
 from sqlext.rewrite.script.side_rows import REPLAYS
-from sqlext.session.records import home_location
+from sqlext.session.records import folder_of, home_location
 from sqlext.session.state import SessionState
 from sqlext.spark.reading.replays import schema_of
 from sqlext.stores import lease
@@ -38,16 +38,22 @@ _ROW, _CORRUPT = "__row", "__corrupt"
 
 @dataclass(frozen=True)
 class _Target:
-    """Dead letters of one query that are rows of one table, and the query's folder."""
+    """Dead letters of one query that are rows of one table.
+
+    Attributes:
+        place: the folder of the query's current version.
+        fed_back: that of the dead letters that are fed back, whichever version reads them.
+    """
 
     query: str
     table: Table
     place: Location
+    fed_back: Location
     letters: Sequence[Row]
 
     @property
     def folder(self) -> Location:
-        return self.place.below(FOLDER).below(folder_name(self.table.name.plain))
+        return self.fed_back.below(folder_name(self.table.name.plain))
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,8 @@ class Replaying:
         place = home_location(self.state.folder, record, self.state.stores)
         self._require(whose, place, table, letters)
         check_changes(self.bound.statement, table, self.bound.letters, self.env)
-        return _Target(query, table, place, letters)
+        fed_back = folder_of(self.state.folder, record, self.state.stores).below(FOLDER)
+        return _Target(query, table, place, fed_back, letters)
 
     def _require(self, whose: str, place: Location, table: Table, letters: Sequence[Row]) -> None:
         """Refuse dead letters that their query does not take back."""

@@ -122,3 +122,39 @@ def test_it_is_broken_off_and_goes_on(workspace: Workspace, lost: str, monkeypat
     workspace.put("2.csv", "b,5,14", "c,6,32")
     workspace.run(new)
     assert workspace.delta() == [("a", "2"), ("b", "3")]
+
+
+def test_what_was_fed_back_is_not_fed_back_again(workspace: Workspace) -> None:
+    """The new version has the rows of the old one that were fed back in its state, and reads those that wait, once."""
+    letters = """
+    CREATE TABLE letters (letter STRING, query_name STRING, cause STRING, source STRING, text STRING)
+    WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
+    SET 'sqlext.dead-letters.table' = 'letters';
+    """
+    head = HEAD.format("spark") + SINK + letters
+    old, new = (head + WINDOWS.format(what) + ";" for what in ("COUNT(*)", "CAST(SUM(v) AS BIGINT)"))
+
+    def replay(where: str) -> tuple[int, int]:
+        (row,) = workspace.run(
+            head,
+            f"REPLAY letters WHERE cause = 'decode' AND text LIKE '{where}' "
+            "SET k = 'a', v = 1, ts = TIMESTAMP '2024-01-01 00:00:36';",
+        )[-1].rows
+        return row[3], row[4]
+
+    workspace.put("1.csv", "a,1,1", "a,2,35", "first", "second")
+    workspace.run(old)
+    assert replay("first") == (1, 0)
+    workspace.put("2.csv", "a,3,36")
+    workspace.run(old)
+    assert replay("second") == (1, 0)
+    assert fill(workspace, new).queries[0].outcome == "switched"
+    assert replay("%") == (0, 2)
+    workspace.put("3.csv", "b,4,59")
+    query = workspace.run(new)[-1].query
+    assert query.progress["rows_in"] == 1
+    assert replay("%") == (0, 2)
+    workspace.put("4.csv", "b,5,59")
+    workspace.run(new)
+    assert workspace.delta() == [("a", "1"), ("a", "7")]
+    assert sorted(row[2] for row in workspace.delta("letters")) == ["decode", "decode", "replayed", "replayed"]
