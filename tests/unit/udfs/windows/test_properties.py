@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -139,6 +139,16 @@ def test_order_and_batches_do_not_matter(
     one_by_one = replace(policy, trigger=AfterWatermark(early=AfterCount(10_000)))
     assert _contents(_all_panes(one_by_one, _split(shuffled, cuts))) == expected
     assert sum(len(p[2]) for p in expected) == _assigned(window, rows)
+
+
+@pytest.mark.parametrize("window", [Session(5), Session(None), Hop(10, 4), Tumble(10)], ids=repr)
+def test_each_order_of_rows_that_make_one_session(window: WindowKind) -> None:
+    """A row that comes last joins the sessions on both sides of it."""
+    rows = [Row("a", ts, ts, (), 5) for ts in (0, 4, 8, 12, 30)]
+    policy = Policy(window, AfterWatermark())
+    expected = _contents(_all_panes(policy, [rows]))
+    for order in permutations(rows):
+        assert _contents(_all_panes(policy, [[row] for row in order])) == expected
 
 
 def _assigned(window: WindowKind, rows: list[Row]) -> int:
