@@ -64,6 +64,11 @@ _AT_VERSION = re.compile(r"Detected schema change in version (\d+)")
 _TAKES_COLUMNS = "start the query again: it takes the columns as they are then, or says which one does not fit"
 #: Of errors that come from a process of Spark's as a text, which has no hint.
 _HINTS = {"RUN-063": PUTS_LOG_BACK}
+_DIED = "Python worker exited unexpectedly"
+_BEGINS_AGAIN = (
+    "the system ends a process that needs too much memory, and a function of yours may end it too; run it again: the "
+    "query goes on with the batch that failed"
+)
 _NO_ROOM = re.compile(r"No space left|Disk quota exceeded|File too large|Read-only file system|Input/output error")
 _MAKES_ROOM = "make room there and run it again: the query goes on with the batch that failed"
 _SAYS_NOTHING = "SQLSTATE: XXKST"
@@ -183,6 +188,8 @@ def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtEr
 
 def _unforeseen(text: str, span: Span | None) -> SqlExtError:
     code = "RUN-047" if _FROM_PYTHON in text and _PYTHON.search(text) else UNFORESEEN
+    if _DIED in text:
+        return SqlExtError(code, f"a Python process of Spark died: {_DIED}", span=span, hint=_BEGINS_AGAIN)
     said = sentence(text)
     # Of a state that it cannot read, Spark may say no more than that it is a failure of a stream's.
     if _NO_ROOM.search(said):

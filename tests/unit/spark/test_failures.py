@@ -11,6 +11,7 @@ import sqlext_udfs
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 from sqlext.spark.failures import refused, run_error, sentence
+from sqlext.spark.passing import may_pass
 
 
 def test_a_row_that_spark_cannot_decode() -> None:
@@ -46,6 +47,41 @@ def test_a_damaged_checkpoint() -> None:
     found = run_error(OSError("[STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY] Cannot restart the query."), None)
     assert found.hint is not None
     assert "DROP QUERY" in found.hint
+
+
+def test_a_python_process_that_died() -> None:
+    """Behind it stands only what the JVM met then."""
+    text = (
+        "Job aborted: Lost task 0.0 in stage 1.0 (TID 1) (vm executor driver): org.apache.spark.SparkException: Python "
+        "worker exited unexpectedly (crashed)\nCaused by: java.io.EOFException\n\tat java.base"
+    )
+    found = run_error(AnalysisException(text), None)
+    assert (found.code, may_pass(found)) == ("RUN-100", True)
+    assert found.message == "a Python process of Spark died: Python worker exited unexpectedly"
+    assert "run it again" in (found.hint or "")
+
+
+def test_a_full_disk_and_a_file_that_is_gone() -> None:
+    full = run_error(OSError(28, "No space left on device", "/x/y"), None)
+    assert (full.code, "/x/y" in full.message, "make room" in (full.hint or "")) == ("RUN-100", True, True)
+    for text in (
+        "[Errno 2] Failed to open local file '/t/a.parquet'. Detail: [errno 2] No such file or directory",
+        "Job aborted\nCaused by: java.io.FileNotFoundException: File /t/a.parquet does not exist\n",
+        "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file /t/a.parquet. File does not exist. ",
+    ):
+        gone = run_error(AnalysisException(text), None)
+        assert (gone.code, gone.message) == ("RUN-094", "a file that is to be read is gone: `/t/a.parquet`")
+        assert "VACUUM" in (gone.hint or "")
+
+
+def test_a_file_that_spark_cannot_read() -> None:
+    text = (
+        "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///t/a.parquet.  SQLSTATE: KD001\n"
+        "Caused by: java.io.EOFException: Read past End of File\n\tat x"
+    )
+    found = run_error(AnalysisException(text), None)
+    assert found.message == "`/t/a.parquet` cannot be read: EOFException: Read past End of File"
+    assert "remove `.a.parquet.crc`" in (found.hint or "")
 
 
 def test_the_line_of_a_hook_is_shown() -> None:
