@@ -93,7 +93,9 @@ class _Run:
             return schema.empty_table()
         bucket = pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows)
         partial = operator.partial(rows.append_column("bucket", bucket))
-        gathered = operator.gathered([partial.select(range(partial.num_columns - 1))])
+        told = operator.for_each(partial)
+        mine = partial.select(range(partial.num_columns - 1))
+        gathered = operator.gathered([mine] if told is None else [told, mine])
         out = operator.step(operator.empty(), gathered, Clock(Clock.END, None, self.now)).out
         return out.rename_columns(schema.names).cast(schema) if out.num_columns else schema.empty_table()
 

@@ -223,8 +223,9 @@ class Aggregate(Selecting, Stateful):
         if firing.fill is not None:
             filled = [(c.physical, c.kind, value_form(c.value, self.scope)) for c in firing.fill.columns]
             fill = firing.fill
-            what = f"{fill.ms} ms" if fill.table is None else f"EACH KEY OF {fill.table}"
-            keys = (fill.table, fill.keys) if fill.table is not None else ()
+            # Keys that are all in one bucket, as they once were, cannot be told apart later.
+            what = f"{fill.ms} ms" if fill.table is None else f"EACH KEY OF {fill.table}, keys in their buckets"
+            keys = (fill.table, fill.keys, "spread") if fill.table is not None else ()
             yield "FILL", f"FOR {what}", (fill.ms, filled, *keys)
         for name, implementation in firing.using:
             yield f"USING {name}", implementation, implementation

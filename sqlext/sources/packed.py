@@ -114,7 +114,8 @@ class PackedSlice:
         for table, buckets in leaving:
             mine = [share.of(table) for share in self._shares] or [table]
             for outlet, rows in zip(self._outlets, mine, strict=True):
-                yield from outlet.take(packed(rows, buckets, self._groups))
+                told = self._work.operator.for_each(rows)
+                yield from outlet.take(packed(rows, buckets, self._groups, told))
 
 
 @dataclass

@@ -36,6 +36,10 @@ class Altered(BucketOperator[State]):
         """Return what the operator does."""
         return self._operator.partial(rows)
 
+    def for_each(self, leaving: pa.Table) -> pa.Table | None:
+        """Return what the operator does."""
+        return self._operator.for_each(leaving)
+
     def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Return what the operator makes of them."""
         return self._operator.gathered(tables)

@@ -53,11 +53,20 @@ class BucketOperator(Protocol[State]):
         bucket, which depends on the key alone. It must still be the last column of the result.
         """
 
+    def for_each(self, leaving: pa.Table) -> pa.Table | None:
+        """Return what every bucket is told, beside its own rows, of all that leave together; None for nothing.
+
+        Args:
+            leaving: results of ``partial``, of any buckets; the last column is the bucket.
+        """
+        return None
+
     def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Return all that came to a bucket in a micro-batch as one table, as ``step`` takes it.
 
         Args:
-            tables: at least one: results of ``partial`` without the bucket; where ``takes_rows``, rows too.
+            tables: at least one: results of ``partial`` without the bucket, and of ``for_each``; where ``takes_rows``,
+                rows too.
         """
         # No copy: the parts stay where they lie.
         return pa.concat_tables(tables)

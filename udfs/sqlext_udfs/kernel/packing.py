@@ -49,7 +49,7 @@ def pack(
     work = PartialWork(operator, buckets_of)
     leaving = chain(chain.from_iterable(map(work.take, batches)), work.rest())
     for table, buckets in leaving:
-        yield from packed(table, buckets, keys)
+        yield from packed(table, buckets, keys, operator.for_each(table))
     spare_what_is_loaded()
 
 
@@ -67,14 +67,19 @@ def tables(table: pa.Table) -> Iterator[bytes]:
         yield encode_rows(table.slice(start, _ROWS))
 
 
-def packed(table: pa.Table, buckets: Ints, keys: Sequence[int]) -> Iterator[pa.RecordBatch]:
+def packed(
+    table: pa.Table, buckets: Ints, keys: Sequence[int], told: pa.Table | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield rows without their last column, packed by bucket, each bucket's in their order.
 
     Args:
         table: the rows; the last column is passed over.
         buckets: of each row.
         keys: the grouping key of each bucket.
+        told: what each bucket gets beside its rows (``BucketOperator.for_each``).
     """
+    if told is not None:
+        yield _batch([*keys], [encode_rows(told)] * len(keys))
     # Numbers of 16 bits are sorted by their digits, in a third of the time.
     order = pa.array(np.argsort(buckets.astype(np.int16), kind="stable"))
     columns = [whole(c).take(order) for c in table.columns[:-1]]

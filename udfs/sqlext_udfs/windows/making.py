@@ -67,13 +67,17 @@ def window_operator(
     else:
         operator = WindowOperator(specification, types, *classes())
     filling = filling_of(arguments)
+    asked = [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]]
+    # There is one pane of each window, so the last one is what comes out.
+    if filling is not None and filling.table is not None:
+        assert isinstance(operator, WindowOperator)
+        return FilledTableKeys(operator, filling, specification, types, asked)
     if filling is not None:
-        filled = FilledWindows if filling.table is None else FilledTableKeys
-        operator = filled(operator, filling, specification, types)
+        return FilledWindows(operator, filling, specification, types, asked)
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
     # Outermost: ``Latest`` still needs columns that nobody asks for.
-    return Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
+    return Selected(operator, asked)
 
 
 def _windows_of_changes(specification: WindowSpecification, types: Sequence[pa.DataType]) -> BucketOperator[Any]:
@@ -104,10 +108,7 @@ def filling_of(arguments: Mapping[str, Any]) -> Filling | None:
 def shared_keys(specification: WindowSpecification, arguments: Mapping[str, Any]) -> int:
     """Return how many of the first columns bring rows that belong together into one bucket.
 
-    All windows of a key do, where they are filled: the bounds that a wall clock shows are among its keys. All keys do,
-    where those of a table are filled: from the first window on that any of them has.
+    All windows of a key do, where they are filled: the bounds that a wall clock shows are among its keys.
     """
     filling = filling_of(arguments)
-    if filling is not None and filling.table is not None:
-        return 0
     return specification.keys - (filling.keys_of_window if filling is not None else 0)

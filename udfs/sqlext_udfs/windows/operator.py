@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from sqlext_udfs.aggregates.aggregation import Aggregation
 from sqlext_udfs.kernel.altered import Altered
 from sqlext_udfs.kernel.equality import first_rows
+from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import LATE_ROW, UPDATE_BEFORE
 from sqlext_udfs.windows.evictors import Evictors
@@ -94,6 +95,16 @@ class WindowOperator(BucketOperator[Any]):
         """The order of the columns of partial results; None where ``partial`` gives rows as they are, or other ones."""
         engine = self._engine
         return engine.layout if isinstance(engine, OnePaneEngine) and engine.combines else None
+
+    def ends_of(self, rows: pa.Table) -> tuple[Ints, Ints]:
+        """Return the ends of the first and of the last window of each piece that rows, or partial results, are in.
+
+        Raises:
+            ValueError: for windows that are not made of pieces, or that give several panes.
+        """
+        if not isinstance(self._engine, SinglePaneEngine):
+            raise ValueError("these windows have no pieces")
+        return self._engine.ends_of(rows)
 
     @property
     def takes_rows(self) -> bool:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.packing import pack
+from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.table_keys import FilledTableKeys
 from sqlext_udfs.windows.operator import WindowOperator
@@ -23,14 +25,20 @@ Pane = tuple[str | None, int, int, int | None, int | None, bool]
 
 
 class Run:
-    """Runs the operator with its state through bytes; keys of the table come as rows."""
+    """Runs the operator with its state through bytes; keys of the table come as rows.
 
-    def __init__(self, size: int = 10, step: int = 10, limit: int = 1000) -> None:
+    Args:
+        size, step: of the windows.
+        limit: how many windows without rows may come out at once.
+        buckets: over how many the keys are spread.
+    """
+
+    def __init__(self, size: int = 10, step: int = 10, limit: int = 1000, buckets: int = 1) -> None:
         of = specification(Policy(Hop(size, step), AfterWatermark()), CALLS)
         types = [*TYPES, pa.bool_()]
         filling = Filling(0, size, step, carries=True, table=len(TYPES), limit=limit)
         self.operator = FilledTableKeys(WindowOperator(of, types), filling, of, types)
-        self.saved = self.operator.encode(self.operator.empty())
+        self.saved = [self.operator.encode(self.operator.empty())] * buckets
         self.watermark: int | None = None
         self.open = 0
 
@@ -39,20 +47,27 @@ class Run:
     ) -> list[Pane]:
         """Do a micro-batch; the watermark stands where it is not given."""
         before, self.watermark = self.watermark, self.watermark if watermark is None else watermark
-        parts = []
-        for some, flag in ((rows, False), ([Row(k, None, 0) for k in keys or []], True)):
-            if some:
-                # The bucket stays last.
-                came = table(some)
-                flags = pa.repeat(pa.scalar(flag), came.num_rows)
-                parts.append(came.add_column(came.num_columns - 1, "flag", flags))
-        gathered = None
-        if parts:
-            done = self.operator.partial(pa.concat_tables([p.rename_columns(parts[0].column_names) for p in parts]))
-            gathered = self.operator.gathered([done.remove_column(done.num_columns - 1)])
-        step = self.operator.step(self.operator.decode(self.saved), gathered, Clock(self.watermark, before, 0))
-        self.saved, self.open = self.operator.encode(step.state), step.open_groups
-        return [self._pane(list(r.values())) for r in step.out.to_pylist()] if step.out.num_columns else []
+        came = self._packed([Row(k, None, 0) for k in keys or []], True) + self._packed(rows or [], False)
+        panes, self.open = [], 0
+        for bucket, saved in enumerate(self.saved):
+            mine = [decode_rows(cell) for at, cell in came if at == bucket]
+            gathered = self.operator.gathered(mine) if mine else None
+            step = self.operator.step(self.operator.decode(saved), gathered, Clock(self.watermark, before, 0))
+            self.saved[bucket] = self.operator.encode(step.state)
+            self.open += step.open_groups
+            panes += [self._pane(list(r.values())) for r in step.out.to_pylist()] if step.out.num_columns else []
+        return panes
+
+    def _packed(self, rows: list[Row], of_table: bool) -> list[tuple[int, bytes]]:
+        """Return what a worker sends of rows: buckets with tables."""
+        if not rows:
+            return []
+        came = table(rows)
+        places = [0 if r.key is None else ord(r.key) % len(self.saved) for r in rows]
+        columns = [*came.columns[:-1], pa.repeat(pa.scalar(of_table), len(rows)), pa.array(places, pa.int16())]
+        batches = pa.table(columns, [f"c{i}" for i in range(len(columns))]).to_batches()
+        made = pack(self.operator, range(len(self.saved)), batches)
+        return [(cell["bucket"], cell["rows"]) for batch in made for cell in batch.to_pylist()]
 
     def end(self) -> list[Pane]:
         """Come to the end of the input."""
@@ -60,7 +75,8 @@ class Run:
 
     def due(self) -> int | None:
         """Return the watermark at which the operator wants to be called."""
-        return self.operator.next_wakeup(self.operator.decode(self.saved)).event
+        due = (self.operator.next_wakeup(self.operator.decode(saved)).event for saved in self.saved)
+        return min((at for at in due if at is not None), default=None)
 
     def _pane(self, values: list[object]) -> Pane:
         key, start, end, count, total, _, _, timing = values[:8]
@@ -108,6 +124,45 @@ def test_new_key_is_filled_from_the_next_window_on() -> None:
     assert run.step(watermark=20) == [("b", 10, 20, None, None, True)]
 
 
+def test_keys_of_other_buckets_begin_with_the_first_row_of_any() -> None:
+    run = Run(buckets=4)
+    assert run.step([Row("a", 7, 5)], keys=["b", "c"]) == []
+    assert sorted(run.step(watermark=20)) == [
+        ("a", 0, 10, 1, 7, False),
+        ("b", 0, 10, None, None, True),
+        ("b", 10, 20, None, None, True),
+        ("c", 0, 10, None, None, True),
+        ("c", 10, 20, None, None, True),
+    ]
+
+
+def test_late_row_of_another_bucket_begins_nothing() -> None:
+    run = Run(buckets=4)
+    run.step(keys=["b"], watermark=20)
+    assert run.step([Row("a", 7, 5), Row("a", 7, 45)], watermark=20) == []
+    assert sorted(run.end()) == [("a", 40, 50, 1, 7, False), ("b", 40, 50, None, None, True)]
+
+
+def test_new_key_of_a_bucket_without_keys_begins_with_the_next_window() -> None:
+    run = Run(buckets=4)
+    run.step([Row("a", 7, 5)], keys=["a"])
+    run.step(watermark=30)
+    run.step(keys=["b"], watermark=32)
+    assert sorted(run.step(watermark=40)) == [("a", 30, 40, 1, 7, True), ("b", 30, 40, None, None, True)]
+
+
+def test_what_is_told_of_windows_is_short() -> None:
+    """However many rows there are, windows that stand side by side are two numbers."""
+    operator = Run().operator
+    rows = [Row("a", 1, t) for t in (*range(0, 500, 5), 700)]
+    flagged = table(rows)
+    flagged = flagged.add_column(flagged.num_columns - 1, "flag", pa.repeat(pa.scalar(False), len(rows)))
+    assert operator.for_each(operator.partial(flagged)).to_pydict() == {
+        "first window": [0, 70],
+        "last window": [49, 70],
+    }
+
+
 def test_late_row_fills_nothing_twice() -> None:
     run = Run()
     run.step([Row("a", 7, 5)], keys=["a"])
@@ -130,12 +185,15 @@ BATCHES = st.lists(
 
 
 @settings(max_examples=80, deadline=None)
-@given(BATCHES, st.sets(KEYS, max_size=4), st.sampled_from([(10, 10), (20, 10), (10, 20)]))
+@given(BATCHES, st.sets(KEYS, max_size=4), st.sampled_from([(10, 10), (20, 10), (10, 20)]), st.integers(1, 4))
 def test_the_oracle(
-    batches: list[tuple[list[tuple[str | None, int]], int]], keys: set[str | None], window: tuple[int, int]
+    batches: list[tuple[list[tuple[str | None, int]], int]],
+    keys: set[str | None],
+    window: tuple[int, int],
+    buckets: int,
 ) -> None:
     size, step = window
-    run, watermark, made = Run(size, step), -60, run_keys(keys)
+    run, watermark, made = Run(size, step, buckets=buckets), -60, run_keys(keys)
     panes = run.step(keys=made) if made else []
     for came, ahead in batches:
         watermark += ahead
@@ -169,7 +227,7 @@ def run_keys(keys: set[str | None]) -> list[str | None]:
 @given(st.lists(st.tuples(KEYS, st.integers(-40, 150)), min_size=1, max_size=12), st.sets(KEYS))
 def test_cuts_do_not_matter(came: list[tuple[str | None, int]], keys: set[str | None]) -> None:
     rows = sorted((Row(k, 1, t) for k, t in came), key=lambda r: r.ts)
-    once, cut = Run(), Run()
+    once, cut = Run(), Run(buckets=3)
     once.step(rows, keys=run_keys(keys))
     cut.step(keys=run_keys(keys))
     made = []

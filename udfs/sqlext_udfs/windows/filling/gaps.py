@@ -9,7 +9,7 @@ import numpy as np
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.windows.filling.grid import NEVER
 from sqlext_udfs.windows.filling.specification import Filling
-from sqlext_udfs.windows.filling.state import Entries, last_of
+from sqlext_udfs.windows.filling.state import last_of
 
 
 class Gaps(NamedTuple):
@@ -39,7 +39,14 @@ class Gaps(NamedTuple):
         )
 
 
-def gaps_of(entries: Entries, ids: Ints, last: int, filling: Filling) -> Gaps:
+class Numbered(NamedTuple):
+    """Windows with rows: their numbers, and up to which window the key of each is filled."""
+
+    numbers: Ints
+    done: Ints
+
+
+def gaps_of(entries: Numbered, ids: Ints, last: int, filling: Filling) -> Gaps:
     """Return the windows without rows that come out now.
 
     Args:

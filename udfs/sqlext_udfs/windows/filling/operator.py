@@ -10,22 +10,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
-from sqlext_udfs.kernel.groups import Ints, numbered
+from sqlext_udfs.kernel.arrow_numpy import integers, whole
+from sqlext_udfs.kernel.groups import Bools, Ints, numbered
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
-from sqlext_udfs.windows.filling.gaps import Gaps, gaps_of
+from sqlext_udfs.windows.filling.gaps import Numbered, gaps_of
 from sqlext_udfs.windows.filling.grid import WindowGrid
-from sqlext_udfs.windows.filling.specification import FILLED, Filling
+from sqlext_udfs.windows.filling.rows import LATE_COLUMNS, FilledRows, Found
+from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.state import Entries, FillState, entries_of, last_of, table_of_entries
 from sqlext_udfs.windows.horizon import single_pane_horizon
-from sqlext_udfs.windows.panes.table import PaneTable
 from sqlext_udfs.windows.specification import PANE_COLUMNS, WindowSpecification, output_types
 
-# Columns behind those of a pane: the late row, and its watermark.
-_LATE_COLUMNS = 2
-_KIND = -1 - _LATE_COLUMNS
+# Where the kind of a row stands, from the end.
+_KIND = -1 - LATE_COLUMNS
+# The numbers of a state.
+_WAKEUP, _LATEST = b"wakeup", b"latest"
 
 
 class FilledWindows(BucketOperator[FillState]):
@@ -39,6 +40,7 @@ class FilledWindows(BucketOperator[FillState]):
         filling: which windows come out.
         specification: what the operator computes.
         types: of the columns that go in.
+        asked: positions of the columns that come out; None for all.
 
     Raises:
         ValueError: for a policy that gives other panes, which the planner should have refused.
@@ -50,6 +52,7 @@ class FilledWindows(BucketOperator[FillState]):
         filling: Filling,
         specification: WindowSpecification,
         types: Sequence[pa.DataType],
+        asked: Sequence[int] | None = None,
     ) -> None:
         horizon = single_pane_horizon(specification.policy)
         if horizon is None:
@@ -59,15 +62,16 @@ class FilledWindows(BucketOperator[FillState]):
         self._horizon = horizon
         self._grid = WindowGrid(filling)
         named = output_types(specification, types)
-        self._panes = PaneTable(named, specification.keys)
         self._types = [of for _, of in named]
         self._keys = specification.keys - filling.keys_of_window
         self._start = specification.keys
-        behind = len(PANE_COLUMNS) + _LATE_COLUMNS
+        behind = len(PANE_COLUMNS) + LATE_COLUMNS
         self._results = range(self._start + 2, len(named) - behind)
         kept = filling.carries or filling.joins
         self._carried = [self._types[i] for i in self._results] if kept else []
         self._names = _names(specification, len(self._carried))
+        self._keeps_late = specification.row is not None
+        self._rows = FilledRows(filling, self._grid, named, specification.keys, self._carried, asked)
 
     @property
     def takes_rows(self) -> bool:
@@ -77,6 +81,10 @@ class FilledWindows(BucketOperator[FillState]):
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return what the operator does."""
         return self._operator.partial(rows)
+
+    def for_each(self, leaving: pa.Table) -> pa.Table | None:
+        """Return what the operator does."""
+        return self._operator.for_each(leaving)
 
     def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
         """Return what the operator makes of them."""
@@ -90,18 +98,21 @@ class FilledWindows(BucketOperator[FillState]):
         """Do the operator's step, and fill the keys up to the windows that are over."""
         step = self._operator.step(state.windows, rows, clock)
         last = self._grid.last_until(self._horizon.over(clock))
-        panes, late = parted(step.out)
+        panes, late = self._parted(step.out)
         if not panes.num_rows and (state.wakeup is None or state.wakeup > last):
             same = step.state is state.windows
             after = state if same else replace(state, windows=step.state)
-            return replace(step, state=after, out=self._widened(step.out), open_groups=self._open(step, after))
-        entries = self._entries(state, panes)
-        groups = numbered(entries.keys, (), len(entries.numbers))
-        order = np.lexsort((entries.numbers, groups.ids))
-        entries, ids = entries.at(order), groups.ids[order]
-        gaps = gaps_of(entries, ids, last, self._filling)
-        after = self._kept(step.state, entries, gaps, last_of(ids))
-        out = pa.concat_tables([self._in_order(panes, self._filled(entries, gaps)), self._widened(late)])
+            return replace(step, state=after, out=self._rows.as_they_are(late), open_groups=self._open(step, after))
+        known = entries_of(state.keys, self._keys, self._names, self._carried) if state.keys.num_rows else None
+        entries, numbers = self._entries(known, panes)
+        ids = numbered(entries.keys, (), len(entries.numbers)).ids
+        order = np.lexsort((entries.numbers, ids))
+        ids = ids[order]
+        gaps = gaps_of(Numbered(entries.numbers[order], entries.done[order]), ids, last, self._filling)
+        after = self._kept(step.state, entries, order, gaps.until, last_of(ids))
+        gaps = gaps._replace(entries=order[gaps.entries], nexts=np.where(gaps.nexts < 0, -1, order[gaps.nexts]))
+        places = np.arange(len(entries.numbers) - len(numbers), len(entries.numbers))
+        out = self._with_late(self._rows.of(Found(panes, places, numbers, entries, gaps)), late)
         return replace(step, state=after, out=out, open_groups=self._open(step, after))
 
     def next_wakeup(self, state: FillState) -> Wakeup:
@@ -114,78 +125,68 @@ class FilledWindows(BucketOperator[FillState]):
 
     def encode(self, state: FillState) -> bytes:
         """Return a state as bytes: the operator's, and the keys."""
-        facts = {} if state.wakeup is None else {b"wakeup": str(state.wakeup)}
+        numbers = {_WAKEUP: state.wakeup, _LATEST: state.latest}
+        facts = {name: str(number) for name, number in numbers.items() if number is not None}
         windows = pa.table([pa.array([self._operator.encode(state.windows)], pa.large_binary())], ["windows"])
         return encode_state(nested([windows, state.keys.replace_schema_metadata(facts)]))
 
     def decode(self, data: bytes) -> FillState:
         """Return the state of bytes."""
         windows, keys = unnested(decode_state(data))
-        wakeup = (keys.schema.metadata or {}).get(b"wakeup")
+        facts = {name: int(number) for name, number in (keys.schema.metadata or {}).items()}
         inner = self._operator.decode(windows.column(0)[0].as_py())
-        return FillState(inner, keys.replace_schema_metadata(None), None if wakeup is None else int(wakeup))
+        return FillState(inner, keys.replace_schema_metadata(None), facts.get(_WAKEUP), facts.get(_LATEST))
 
     def _open(self, step: StepResult[Any], state: FillState) -> int:
         return step.open_groups + int(state.keys.num_rows)
 
-    def _entries(self, state: FillState, panes: pa.Table) -> Entries:
-        """Return the last windows of the keys, and those that have just come."""
+    def _entries(self, known: Entries | None, panes: pa.Table) -> tuple[Entries, Ints]:
+        """Return the entries that are known, behind them windows with rows that have come; and the numbers of these."""
         columns = [whole(c) for c in panes.columns]
-        numbers = self._grid.numbers(self._ends(columns))
+        numbers = self._grid.numbers(self._ends(columns)) if panes.num_rows else np.zeros(0, np.int64)
+        if not panes.num_rows and known is not None:
+            return known, numbers
         results = [columns[i] for i in self._results] if self._carried else []
         came = Entries(columns[: self._keys], numbers, numbers, results)
-        if not state.keys.num_rows:
-            return came
-        return came.behind(entries_of(state.keys, self._keys, self._names, self._carried))
+        return (came.behind(known) if known is not None else came), numbers
 
     def _ends(self, columns: Sequence[pa.Array]) -> Ints:
         """Return where windows end, as the clock shows it that cuts them."""
         if not self._filling.walls:
             return integers(columns[self._start + 1])
-        return integers(columns[self._start - 1].cast(pa.timestamp("ms"), safe=False).cast(pa.int64()))
+        return self._walls(columns[self._start - 1])
 
-    def _kept(self, windows: Any, entries: Entries, gaps: Gaps, is_last: np.ndarray[Any, Any]) -> FillState:
-        """Return the state with the last window of each key that can still be filled."""
-        done = np.maximum(entries.done, gaps.until)
-        entries = entries._replace(done=done)
-        open_ = np.flatnonzero(is_last & (done < entries.numbers + self._filling.most))
-        kept = entries.at(open_)
+    def _walls(self, shown: pa.Array) -> Ints:
+        """Return times of a wall clock in ms."""
+        return integers(shown.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()))
+
+    def _kept(self, windows: Any, entries: Entries, order: Ints, until: Ints, is_last: Bools) -> FillState:
+        """Return the state with the last window of each key that can still be filled.
+
+        Args:
+            windows: the state of the operator of windows.
+            entries: windows with rows.
+            order: their places, ordered by key and number.
+            until: in this order, up to which window each is filled now.
+            is_last: in this order, which are the last of their key.
+        """
+        numbers, done = entries.numbers[order], np.maximum(entries.done[order], until)
+        open_ = np.flatnonzero(is_last & (done < numbers + self._filling.most))
         if not len(open_):
             return FillState(windows, pa.table({}))
+        kept = entries.at(order[open_])._replace(done=done[open_])
         waits = kept.numbers + self._filling.most if self._filling.joins else kept.done + 1
         return FillState(windows, table_of_entries(kept, self._names), int(waits.min()))
 
-    def _filled(self, entries: Entries, gaps: Gaps) -> pa.Table:
-        """Return the panes of windows without rows."""
-        starts, ends = self._grid.bounds(gaps.numbers)
-        # An hour that the clock leaves out is no window.
-        there = np.flatnonzero(ends > starts)
-        gaps, starts, ends = gaps.at(there), starts[there], ends[there]
-        keys = [taken(c, gaps.entries) for c in entries.keys]
-        if self._filling.walls:
-            of = self._types[self._keys]
-            keys += [pa.array(w).cast(pa.timestamp("ms")).cast(of) for w in self._grid.walls(gaps.numbers)]
-        nothing = [pa.nulls(len(ends), self._types[i]) for i in self._results]
-        results = [taken(c, gaps.entries) for c in entries.results] if self._filling.carries else nothing
-        panes = self._panes.only_panes(keys, starts, ends, results, None, timing=FILLED)
-        if not self._filling.joins:
-            return panes
-        nexts = [taken(c, gaps.nexts) for c in entries.results]
-        return table_of([*panes.columns, *nexts, pa.array(gaps.weights)])
+    def _parted(self, out: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """Return panes, and rows that came too late."""
+        if not out.num_rows or not self._keeps_late:
+            return out, out.slice(0, 0)
+        late = pc.equal(out.column(out.num_columns + _KIND), LATE_ROW)
+        return out.filter(pc.invert(late)), out.filter(late)
 
-    def _widened(self, panes: pa.Table) -> pa.Table:
-        """Return panes with rows with the columns that those without have."""
-        if not self._filling.joins or not panes.num_columns:
-            return panes
-        more = [*(pa.nulls(panes.num_rows, of) for of in self._carried), pa.nulls(panes.num_rows, pa.float64())]
-        return table_of([*panes.columns, *more])
-
-    def _in_order(self, panes: pa.Table, filled: pa.Table) -> pa.Table:
-        """Return panes in the order in which their windows end."""
-        both = pa.concat_tables([self._widened(panes), filled]).combine_chunks()
-        if not filled.num_rows:
-            return both
-        return both.take(pa.array(np.argsort(integers(both.column(self._start + 1)), kind="stable")))
+    def _with_late(self, panes: pa.Table, late: pa.Table) -> pa.Table:
+        return pa.concat_tables([panes, self._rows.as_they_are(late)]) if late.num_rows else panes
 
 
 def filled_types(
@@ -195,7 +196,7 @@ def filled_types(
     named = output_types(specification, types)
     if not filling.joins:
         return named
-    results = named[specification.keys + 2 : len(named) - len(PANE_COLUMNS) - _LATE_COLUMNS]
+    results = named[specification.keys + 2 : len(named) - len(PANE_COLUMNS) - LATE_COLUMNS]
     return [*named, *((f"next_{name}", of) for name, of in results), ("weight", pa.float64())]
 
 
@@ -205,11 +206,3 @@ def _names(specification: WindowSpecification, results: int) -> list[str]:
     if len(calls) == results and all(calls):
         return [f"r:{name}" for name in calls]
     return [f"r{i}" for i in range(results)]
-
-
-def parted(out: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Return panes, and rows that came too late."""
-    if not out.num_rows:
-        return out, out
-    late = pc.equal(out.column(out.num_columns + _KIND), LATE_ROW)
-    return out.filter(pc.invert(late)), out.filter(late)

@@ -54,12 +54,14 @@ class FillState:
         windows: that of the operator of windows.
         keys: a row for each key: the key, the number of its last window with rows, up to which one it is filled, and
             the results of that window, where they are carried.
-        wakeup: the least number of a window that may come out next; None without keys.
+        wakeup: the least number of a window that may come out next; None without keys, or without rows.
+        latest: where the keys of a table are filled, the greatest number of a window with rows of any key.
     """
 
     windows: Any
     keys: pa.Table
     wakeup: int | None = None
+    latest: int | None = None
 
 
 def table_of_entries(entries: Entries, names: Sequence[str]) -> pa.Table:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sqlext_udfs.kernel.arrow_numpy import taken
+from sqlext_udfs.kernel.arrow_numpy import integers, taken
+from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.groups import Groups, Ints, dense, numbered
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.horizon import Horizon
@@ -48,6 +50,17 @@ class SinglePaneEngine(OnePaneEngine):
         """Return partial results joined by key and piece."""
         groups = numbered(kept.keys, kept.bounds, kept.rows())
         return self.layout.joined(kept, groups, marks), groups
+
+    def ends_of(self, rows: pa.Table) -> tuple[Ints, Ints]:
+        """Return the ends of the first and of the last window of each piece that rows, or partial results, are in."""
+        if is_partial(rows):
+            bounds = [integers(rows.column(self.layout.keys + i)) for i in range(self.layout.bounds)]
+        else:
+            bounds, _ = self._assigned(rows)
+        # The last bound alone tells which windows there are.
+        different = np.unique(integers(pc.unique(pa.array(bounds[-1]))))
+        bounds = [different] * len(bounds)
+        return self._pieces.next_ends(bounds, BEFORE_ALL), self._pieces.last_ends(bounds)
 
     def take_in(self, state: BucketState, rows: pa.Table, clock: Clock) -> TakenIn:
         """Take rows into pieces; those are late that are late for all windows of their piece."""
