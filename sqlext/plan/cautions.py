@@ -11,7 +11,6 @@ from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import StreamJoin
 from sqlext.plan.nodes import AssignWindows
 from sqlext.plan.stateful import unbounded_states
-from sqlext.plan.windows.slides import Slide
 from sqlext.source import Span
 
 #: What to write in place of a half.
@@ -20,7 +19,7 @@ _BOUNDS = frozenset({"start", "end"})
 
 
 def cautions(plan: PlanNode, span: Span) -> Iterator[SqlExtError]:
-    """Yield the warnings of a query: WARN-001 to WARN-005, WARN-011; ``span`` is where it stands."""
+    """Yield the warnings of a query: WARN-001 to WARN-005; ``span`` is where it stands."""
     halves = {id(node): half for node in walk(plan) if (half := half_window(node)) is not None}
     for state in unbounded_states(plan):
         if id(state) not in halves:
@@ -35,10 +34,6 @@ def cautions(plan: PlanNode, span: Span) -> Iterator[SqlExtError]:
             message = f"rows between windows are lost: SLIDE is {slide} and SIZE {size}"
             hint = "the slide comes before the size, and is not longer"
             yield SqlExtError("WARN-004", message, span=node.written or span, hint=hint)
-        if isinstance(node, Slide) and node.streaming and node.unkept is not None:
-            message = f"late rows of SLIDE are counted, and `{node.unkept}` does not get them"
-            hint = "TUMBLE and HOP keep their late rows; a longer delay in WATERMARK FOR makes fewer rows late"
-            yield SqlExtError("WARN-011", message, span=node.written, hint=hint)
         if isinstance(node, Aggregate):
             yield from (SqlExtError("WARN-005", silent.why, span=silent.span) for silent in node.silent)
 

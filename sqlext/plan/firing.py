@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,6 +10,7 @@ from sqlext.dialect.ast.expressions import Node
 from sqlext.plan.bad_rows import WRITTEN_BY
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.filling import WindowFill
+from sqlext.plan.normal_form import column_form, option_parts
 from sqlext.source import Span
 from sqlext_catalog.model import Table
 from sqlext_udfs.windows.policy import Policy
@@ -48,6 +50,14 @@ class LateRows:
     columns: tuple[LateColumn, ...]
     span: Span
     letters_of: str | None = None
+
+
+def late_parts(late: LateRows, below: Sequence[PlanColumn]) -> Iterator[tuple[str, str, object]]:
+    """Yield name, text and normal form of what is kept of late rows; ``below``: the columns that rows have."""
+    yield from option_parts("late table", late.table)
+    # What the operator itself knows (``LATE_WATERMARK``) is in no relation, so it has no place.
+    columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in late.columns]
+    yield "late table columns", ", ".join(name for name, _ in columns), columns
 
 
 @dataclass(frozen=True, slots=True)

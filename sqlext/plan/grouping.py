@@ -10,9 +10,9 @@ from typing import ClassVar
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan.base import EXISTS, KIND, LATE, PlanNode
-from sqlext.plan.firing import Firing, Silent
+from sqlext.plan.firing import Firing, Silent, late_parts
 from sqlext.plan.nodes import Aliased, AssignWindows, Join, Selecting, TagTime, WindowKind
-from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
+from sqlext.plan.normal_form import column_form, condition_parts, expression_form, value_form
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.source import Span
@@ -230,11 +230,7 @@ class Aggregate(Selecting, Stateful):
         for name, implementation in firing.using:
             yield f"USING {name}", implementation, implementation
         if firing.late is not None:
-            yield from option_parts("late table", firing.late.table)
-            below = self.without_windows().columns
-            # What the operator itself knows (``LATE_WATERMARK``) is in no relation, so it has no place.
-            columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in firing.late.columns]
-            yield "late table columns", ", ".join(name for name, _ in columns), columns
+            yield from late_parts(firing.late, self.without_windows().columns)
 
     def read_on(self) -> Aggregate:
         """Return it, if its result is updating, with rows that take back those that they replace."""

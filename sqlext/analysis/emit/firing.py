@@ -82,7 +82,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     processing = spec is not None and spec.processing
     clause = grouped.select.emit
     given = spec is not None and _is_given(grouped)
-    late = _late_rows(clause, grouped, given, env)
+    late = kept_late_rows(clause, grouped, given, env)
     notes: tuple[str, ...] = ()
     using: Used = ()
     if clause is not None:
@@ -151,17 +151,23 @@ def are_rows_of_sessions(grouped: Grouped) -> bool:
     return assign.spec.limit is not None and _is_given(grouped)
 
 
-def _late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: Environment) -> LateRows | None:
+def kept_late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: Environment) -> LateRows | None:
     """Return how the late rows of a grouping are kept: by its clause, by an option of its source, or by SET.
 
     The options are for the windows right above the sources: there rows can be late.
+
+    Args:
+        given: whether SQL gives the rows their windows, before the operator.
+
+    Raises:
+        SqlExtError: EMIT-114, EMIT-118 and OPT-038 as of ``late_tables``.
     """
     if clause is not None and clause.late_table is not None:
         return late_rows(clause.late_table, grouped, given, env)
     windows = grouped.assign is not None and not grouped.assign.spec.processing
     if not windows or any(isinstance(n, Aggregate) for n in walk(grouped.node)):
         return None
-    name = table_of_late_rows(grouped.node, env)
+    name = table_ofkept_late_rows(grouped.node, env)
     if name:
         table = LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split(".")))
         return late_rows(table, grouped, given, env)
@@ -169,7 +175,7 @@ def _late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: En
     return late_letters(letters, grouped, given, env) if letters else None
 
 
-def table_of_late_rows(node: nodes.PlanNode, env: Environment) -> str | None:
+def table_ofkept_late_rows(node: nodes.PlanNode, env: Environment) -> str | None:
     """Return the table that an option of a source, or SET, names for late rows of the windows above it."""
     scans = (n for n in walk(node) if isinstance(n, nodes.Scan) and n.is_stream)
     options = (scan.table.option(_LATE_TABLE) for scan in scans)

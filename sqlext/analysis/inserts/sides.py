@@ -15,7 +15,8 @@ from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import LateColumn, LateRows
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan
+from sqlext.plan.nodes import Aliased, AssignWindows, PlanNode, Project, Scan
+from sqlext.plan.windows.slides import Slide
 from sqlext.settings import DEAD_LETTER_CAUSES, DEAD_LETTERS
 from sqlext.source import Span
 from sqlext_catalog.model import Table
@@ -87,7 +88,7 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
         return None
     top = plan
     # Only these let late rows pass beside the query's own.
-    while isinstance(top, (Project, Aliased)):
+    while isinstance(top, (Project, Aliased)) or (isinstance(top, AssignWindows) and isinstance(top.input, Slide)):
         top = top.input
     if len(found) > 1 or _late(top) is None:
         raise SqlExtError(
@@ -104,6 +105,11 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
     columns = {c.name: c for c in late.table.columns}
     assignments = tuple(Assignment(columns[c.name], _carried(c)) for c in late.columns)
     return side_insert(LATE_ROWS, late.table, plan, assignments, late.span, env)
+
+
+def finds_late(plan: PlanNode) -> str:
+    """Return what EXPLAIN calls the step of a query that finds the rows late that it keeps."""
+    return next(node.step for node in walk(plan) if _late(node) is not None)
 
 
 def bad_inserts(plan: PlanNode, env: Environment, refused: BoundInsert | None = None) -> tuple[BoundInsert, ...]:
@@ -155,6 +161,8 @@ def _keeps(late: LateRows) -> str:
 
 
 def _late(node: PlanNode) -> LateRows | None:
+    if isinstance(node, Slide):
+        return node.late
     return node.kept.late if isinstance(node, Aggregate) and node.kept is not None else None
 
 

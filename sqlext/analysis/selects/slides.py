@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.emit.firing import of_policy, table_of_late_rows, windows_of
+from sqlext.analysis.emit.firing import kept_late_rows, of_policy, windows_of
 from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import check_clause
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
@@ -26,6 +26,7 @@ from sqlext.dialect.ast.queries import GroupingSets, Select, SelectItem
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.columns import Loss, Part, PlanColumn
+from sqlext.plan.firing import LateColumn, LateRows
 from sqlext.plan.nodes import Aliased, AssignWindows, Join, PlanNode
 from sqlext.plan.over import Framed
 from sqlext.plan.scope import Found, Scope, ScopeRelation, Shape, own_parts, shape
@@ -63,8 +64,8 @@ def with_slides(block: Block, items: Sequence[Item], grouping: Grouping | None, 
     calls = _aggregates(block, items, grouping)
     grouped = Grouped(block.select, block.node, block.scope, grouping, [i.expr for i in items if i.expr], None)
     _check_emit(grouped, slides, binding)
-    late = table_of_late_rows(slides.input, binding.env) or binding.env.settings.dead_letters("late")
-    node = replace(_slid(block, grouping, slides, calls), unkept=late)
+    late = _late_rows(grouped, slides, binding)
+    node = _slid(block, grouping, slides, calls, late)
     relation, scope = _relation(node, block.scope, window), block.scope
     rows = AssignWindows(
         (*node.columns, *(c for c in relation.columns if c.physical == window)),
@@ -156,41 +157,47 @@ def _check_emit(grouped: Grouped, slides: SlideRows, binding: Binding) -> None:
     if clause.fill is not None:
         message = "a window of SLIDE ends with a row, so none is without rows"
         raise SqlExtError("EMIT-119", message, span=clause.fill.span, hint="TUMBLE, HOP or CUMULATE")
-    if clause.late_table is not None:
-        message = "SLIDE drops late rows and counts them: it keeps none"
-        hint = "leave it out; TUMBLE keeps its late rows, and HOP takes a lateness"
-        raise SqlExtError("EMIT-125", message, span=clause.place("late_table"), hint=hint)
     policy = clause_policy(clause, grouped.node, window, lambda _: 0, grouped.scope, processing_time=False)
     check_clause(clause, policy, slides.time.name)
     if policy.lateness:
         message = "SLIDE takes no lateness: a late row would change each later window that reaches back to it"
         hint = "a longer delay in WATERMARK FOR: ANALYZE WATERMARK says which; or HOP"
         raise SqlExtError("EMIT-125", message, span=clause.place("lateness"), hint=hint)
-    if any(True for _ in of_policy(policy, clause)):
+    if any(True for _ in of_policy(policy, replace(clause, late_table=None))):
         message = "each window of SLIDE comes once, when the watermark has passed its time, and this asks for more"
         raise SqlExtError("EMIT-125", message, span=clause.span, hint="leave EMIT out; HOP takes any EMIT")
 
 
-def _slid(block: Block, grouping: Grouping, slides: SlideRows, calls: Sequence[Call]) -> Slide:
+def _late_rows(grouped: Grouped, slides: SlideRows, binding: Binding) -> LateRows | None:
+    """Return how rows are kept that come too late, of a stream."""
+    if not grouped.node.streaming:
+        return None
+    window = slides.bounds[0].physical
+    assign = AssignWindows(slides.columns, slides.input, slides.spec, slides.time, window)
+    return kept_late_rows(grouped.select.emit, replace(grouped, assign=assign), False, binding.env)
+
+
+def _slid(block: Block, grouping: Grouping, slides: SlideRows, calls: Sequence[Call], late: LateRows | None) -> Slide:
     """Return the windows of each key, with the aggregates."""
     window, keys = slides.bounds[0].physical, grouping.expressions
     scope = replace(block.scope, relations=tuple(_without(r, window) for r in block.scope.relations))
     found = _time(slides.time, block.scope, window)
     items = tuple(SelectItem(e.span, e) for e in (*keys, *calls))
     select = replace(block.select, items=items, group_by=None, having=None, emit=None)
-    rows = prepared(_below(block.node, window), scope, select, kept=frozenset({found}))
+    own = {(c.relation, c.source.name) for c in late.columns if c.relation is not None} if late is not None else set()
+    rows = prepared(_below(block.node, window), scope, select, kept=frozenset({found, *own}))
     below = aliased(rows)
     alias, name = found
     place = next(i for i, r in enumerate(scope.relations) if r.alias == alias)
     time = next(c for c in rows.scope.relations[place].columns if c.name == name)
     results = [PlanColumn(_RESULT.format(i), infer(c, rows.scope), _RESULT.format(i)) for i, c in enumerate(calls)]
     frame = OverFrame("RANGE", slides.spec.size - 1)
-    own = [_key(i, e, rows.scope) for i, e in enumerate(keys)]
+    keyed = [_key(i, e, rows.scope) for i, e in enumerate(keys)]
     zoned = time.type is not None and time.type.root == "TIMESTAMP_LTZ"
     type_ = slides.bounds[2].type or timestamp(3)
     shown = PlanColumn(time.name, type_, _TIME, Part.VALUE if zoned else Part.INSTANT, time.time)
     return Slide(
-        (*own, shown, *results),
+        (*keyed, shown, *results),
         (below,),
         scope=rows.scope,
         functions=tuple(Framed(c, frame, r.physical) for c, r in zip(calls, results, strict=True)),
@@ -198,7 +205,27 @@ def _slid(block: Block, grouping: Grouping, slides: SlideRows, calls: Sequence[C
         time=time,
         size=slides.spec.size,
         written=slides.written,
+        late=_of_rows(late, scope, rows.scope) if late is not None else None,
     )
+
+
+def _of_rows(late: LateRows, scope: Scope, rows: Scope) -> LateRows:
+    """Return what is kept of late rows, by the columns that the operator's rows have.
+
+    Args:
+        scope: of FROM.
+        rows: of the operator's rows: the same relations, with fewer columns.
+    """
+    places = {relation.alias: i for i, relation in enumerate(scope.relations)}
+
+    def moved(column: LateColumn) -> LateColumn:
+        if column.relation is None:
+            return column
+        relation = rows.relations[places[column.relation]]
+        source = next(c for c in relation.columns if c.name == column.source.name)
+        return replace(column, source=source, relation=relation.alias)
+
+    return replace(late, columns=tuple(map(moved, late.columns)))
 
 
 def _key(place: int, expr: Expr, scope: Scope) -> PlanColumn:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlext.dialect.ast.expressions import Expr
+from sqlext.plan.base import LATE
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.firing import LateRows, late_parts
 from sqlext.plan.nodes import UnaryNode, WindowSpec
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.over import Framed
@@ -49,7 +51,7 @@ class Slide(Operator):
         time: the rowtime.
         size: ms.
         written: where SLIDE stands.
-        unkept: the table that is to take late rows of windows, and takes none of these.
+        late: where rows that come too late are kept.
     """
 
     scope: Scope
@@ -58,7 +60,7 @@ class Slide(Operator):
     time: PlanColumn
     size: int
     written: Span
-    unkept: str | None = None
+    late: LateRows | None = None
 
     function: ClassVar[str] = "over"
 
@@ -66,6 +68,11 @@ class Slide(Operator):
     def event_time(self) -> bool:
         """Always: a window comes out when the watermark has passed its time."""
         return True
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Late rows, where they are kept."""
+        return (LATE,) if self.late is not None else ()
 
     @property
     def what(self) -> str:
@@ -91,3 +98,5 @@ class Slide(Operator):
         yield "SLIDE size", f"{self.size} ms", self.size
         forms = [expression_form(c, self.scope) for c in calls]
         yield "SLIDE aggregates", ", ".join(c.span.one_line for c in calls), forms
+        if self.late is not None:
+            yield from late_parts(self.late, below)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlext.analysis.expressions.failing import judged
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.inserts.replays import comes_back
-from sqlext.analysis.inserts.sides import bad_scans, tables_of
+from sqlext.analysis.inserts.sides import bad_scans, finds_late, tables_of
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.inference import infer
 from sqlext.plan.bad_rows import BAD
@@ -129,7 +129,7 @@ def _side(insert: BoundInsert, column: str, condition: str, columns: tuple[str, 
 
 def _of_late(insert: BoundInsert) -> tuple[str, ...]:
     """Return what a late row is made of."""
-    return late_letter() if insert.letters else expanded()
+    return late_letter(finds_late(insert.plan)) if insert.letters else expanded()
 
 
 def guarded_outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import Expr, Literal, Node
+from sqlext.plan.base import KIND, LATE
 from sqlext.plan.over import Framed, Over, WindowedOver
 from sqlext.plan.windows.slides import Slide
 from sqlext.quoting import identifier
@@ -18,6 +19,7 @@ from sqlext.rewrite.operators.ranking import sort_key
 from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.rewrite.script.side_rows import LATE_COLUMNS, late_column, row_struct, unless_late
 from sqlext_udfs.over.specification import OverFrame
 
 _NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")
@@ -56,13 +58,14 @@ def slide_sql(node: Slide, renderer: Rendering) -> str:
     (below,) = node.sources
     accumulators = Accumulators()
     expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
-    results = [f"{_result(f, node, expressions, accumulators)} AS {identifier(f.physical)}" for f in node.functions]
+    computed = [_result(f, node, expressions, accumulators) for f in node.functions]
+    results = [f"{r} AS {identifier(f.physical)}" for r, f in zip(computed, node.functions, strict=True)]
     rows = InputColumns()
     rows.texts += [expressions.text(e) for e in node.by]
     time = rows.place(f"unix_millis({instant(node.time)})")
     keys = [identifier(c.physical) for c in node.columns[: len(node.by)]]
     at = node.columns[len(node.by)]
-    specification = (
+    specification: tuple[tuple[str, object], ...] = (
         ("keys", len(node.by)),
         ("time", time),
         ("values", (*range(len(node.by)), time)),
@@ -70,9 +73,18 @@ def slide_sql(node: Slide, renderer: Rendering) -> str:
         ("once", True),
     )
     names = (*(c.physical for c in node.columns[: len(node.by)]), "__ms", *accumulators.result_names())
-    operated = SpecifiedStep(node, specification, names).over(renderer, OperatorInput(below, rows.texts))
-    shown = [*keys, f"timestamp_millis(__ms) AS {identifier(at.physical)}", *results]
-    return f"SELECT {', '.join(shown)} FROM {operated}"
+    shown = [*keys, f"timestamp_millis(__ms) AS {identifier(at.physical)}"]
+    if node.late is None:
+        step = SpecifiedStep(node, specification, names)
+        operated = step.over(renderer, OperatorInput(below, rows.texts))
+        return f"SELECT {', '.join([*shown, *results])} FROM {operated}"
+    specification += (("row", rows.place(row_struct(node.late, renderer.zone, "false"))),)
+    # Programs of the Arrow path cannot keep rows whole.
+    step = SpecifiedStep(node, specification, (*names, *(c for c in LATE_COLUMNS if c != KIND)))
+    operated = step.add(renderer, OperatorInput(below, rows.texts).query(renderer))
+    found = f"(SELECT *, {late_column()} AS {LATE} FROM {operated})"
+    shown += [f"{unless_late(r)} AS {identifier(f.physical)}" for r, f in zip(computed, node.functions, strict=True)]
+    return f"SELECT {', '.join([*shown, LATE])} FROM {found}"
 
 
 def windowed_over_sql(node: WindowedOver, renderer: Rendering) -> str:

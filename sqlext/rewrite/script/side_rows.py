@@ -83,8 +83,12 @@ def _is_fine(type_: LogicalType | None) -> bool:
     return (type_.root in _TIMESTAMPS and (type_.precision or 0) > _MILLIS) or any(map(_is_fine, inner))
 
 
-def late_letter() -> tuple[str, ...]:
-    """Return the columns of a late row that is a dead letter, by the names of ``FOUND_COLUMNS``."""
+def late_letter(step: str) -> tuple[str, ...]:
+    """Return the columns of a late row that is a dead letter, by the names of ``FOUND_COLUMNS``.
+
+    Args:
+        step: the step that found it late, as EXPLAIN calls it.
+    """
     row, met = f"{LATE}.row", f"date_format({LATE}.watermark, 'yyyy-MM-dd HH:mm:ss.SSS')"
     late = f"concat('it came when the watermark was at ', {met})"
     known = {
@@ -95,7 +99,7 @@ def late_letter() -> tuple[str, ...]:
         "read_at": f"{row}.read_at",
         "cause": f"IF({row}.ahead, 'future', 'late')",
         "code": f"IF({row}.ahead, 'RUN-079', 'RUN-078')",
-        "operator": "'Aggregate'",
+        "operator": string(step),
         LETTER: _UNNAMED,
     }
     return tuple(named(text, name) for name, text in known.items())

@@ -149,7 +149,10 @@ _REFUSED = [
     (f"{_COUNT} EMIT AFTER WATERMARK EARLY EVERY 10s", "EMIT-125", "EMIT"),
     (f"{_COUNT} EMIT AFTER WATERMARK DISCARDING", "EMIT-125", "EMIT"),
     (f"{_COUNT} EMIT AFTER WATERMARK ALLOW LATENESS 1h", "EMIT-125", "ALLOW"),
-    (f"{_COUNT} EMIT AFTER WATERMARK LATE DATA TO snk", "EMIT-125", "LATE"),
+    (f"{_COUNT} EMIT AFTER WATERMARK LATE DATA TO nowhere", "EMIT-114", "nowhere"),
+    (f"{_COUNT} EMIT AFTER WATERMARK ALLOW LATENESS 1h LATE DATA TO kept", "EMIT-125", "ALLOW"),
+    (f"SELECT DISTINCT n FROM (SELECT COUNT(*) AS n FROM {S} {G} EMIT AFTER WATERMARK LATE DATA TO kept)",
+     "EMIT-118", "kept"),
     (f"{_COUNT} EMIT FILL FOR 1h", "EMIT-119", "FILL"),
     (f"""SELECT SUM(n) FROM (SELECT window_start, window_end, COUNT(*) AS n FROM {S} {G}, user_name) {G}
         EMIT FILL FOR 1h""", "EMIT-119", "FILL"),
@@ -162,11 +165,61 @@ _REFUSED = [
 ]  # fmt: skip
 
 
+KEPT = """CREATE TABLE kept (user_name STRING, amount INT, `watermark` TIMESTAMP(3))
+WITH ('connector' = 'delta', 'path' = '/kept');"""
+
+
+def _late(compiled: Any) -> list[str]:
+    """Return the columns of the table that takes late rows."""
+    (late,) = compiled.script.sides
+    return [name for _, name in late.outputs]
+
+
+@pytest.mark.parametrize(
+    ("settings", "emit"),
+    [("", "EMIT AFTER WATERMARK LATE DATA TO kept"), ("SET 'sqlext.late-rows.table' = 'kept';", "")],
+)
+def test_late_rows_are_kept_with_columns_that_nobody_else_reads(flink: Analysis, settings: str, emit: str) -> None:
+    flink.run(f"{KEPT} {settings}")
+    query = f"SELECT window_end, COUNT(*) AS n FROM {S} {G} HAVING COUNT(*) > 1 {emit}"
+    compiled = flink.run(query)
+    assert _late(compiled) == ["user_name", "amount", "watermark"]
+    assert "row" in _specification(flink, query)
+    # HAVING leaves late rows alone, which have nothing that it could look at.
+    assert "CASE WHEN __late IS NULL" in compiled.script.query  # type: ignore[union-attr]
+
+
+def test_dead_letters_take_late_rows(flink: Analysis) -> None:
+    letters = "CREATE TABLE letters (cause STRING, operator STRING, text STRING)"
+    flink.run(f"{letters} WITH ('connector' = 'delta', 'path' = '/letters');")
+    flink.run("SET 'sqlext.dead-letters.table' = 'letters';")
+    compiled = flink.run(_COUNT)
+    assert compiled is not None
+    late = compiled.script.sides[0]
+    assert [s.side for s in compiled.script.sides] == ["late", "bad"]
+    assert ("operator", "operator") in {(text, name) for text, name in late.outputs}
+    assert "'Slide' AS operator" in late.columns
+
+
+def test_batch_mode_keeps_no_late_rows(flink: Analysis) -> None:
+    compiled = flink.run(f"{KEPT} {BATCH} SET 'sqlext.late-rows.table' = 'kept'; {_COUNT}")
+    assert compiled is not None
+    assert compiled.script.sides == ()
+
+
+def test_columns_of_a_static_table_beside_it_are_kept(flink: Analysis) -> None:
+    flink.run("CREATE TABLE kept (country STRING, amount INT) WITH ('connector' = 'delta', 'path' = '/kept');")
+    joined = f"{S} AS s JOIN users AS u ON u.user_name = s.user_name"
+    query = f"SELECT COUNT(*) AS n FROM {joined} {G} EMIT AFTER WATERMARK LATE DATA TO kept"
+    assert _late(flink.run(query)) == ["country", "amount"]
+
+
 @pytest.mark.parametrize(
     ("query", "code", "at"), [(_slide(arguments), code, at) for arguments, code, at in _ARGUMENTS] + _REFUSED
 )
 def test_refused(flink: Analysis, query: str, code: str, at: str) -> None:
-    assert flink.refuse(query, code, at).hint or code in ("NAME-003", "WINDOW-001", "FUNC-021")
+    flink.run(KEPT)
+    assert flink.refuse(query, code, at).hint or code in ("NAME-003", "WINDOW-001", "FUNC-021", "EMIT-114")
 
 
 def test_rows_that_change_have_no_such_windows(flink: Analysis) -> None:

@@ -17,7 +17,6 @@ CREATE TABLE still (k STRING, v INT, ts TIMESTAMP(3)) WITH (
 """
 TUMBLE = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 HOP = "TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '2' MINUTE))"
-SLIDE = "TABLE(SLIDE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 SESSION = "TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 GAPS = "TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '1' MINUTE))"
 WINDOW = "GROUP BY window_start, window_end"
@@ -66,23 +65,6 @@ def test_a_part_of_a_window_above_its_grouping() -> None:
     assert warnings(f"SELECT window_start, SUM(n) FROM ({inner}) GROUP BY window_start;") == [
         ("WARN-003", "window_start")
     ]
-
-
-@pytest.mark.parametrize(
-    ("setting", "expected"),
-    [
-        ("", []),
-        ("SET 'sqlext.late-rows.table' = 'late';", [("WARN-011", SLIDE)]),
-        ("SET 'sqlext.dead-letters.table' = 'letters';", [("WARN-011", SLIDE)]),
-        ("SET 'sqlext.dead-letters.table' = 'letters'; SET 'sqlext.dead-letters.causes' = 'decode';", []),
-        ("SET 'sqlext.late-rows.table' = 'late'; SET 'execution.runtime-mode' = 'batch';", []),
-    ],
-)
-def test_late_rows_that_nobody_keeps(setting: str, expected: list[tuple[str, str]]) -> None:
-    bounded = TABLES.replace("'datagen'", "'filesystem', 'path' = '/in', 'format' = 'json'")
-    bounded += """CREATE TABLE letters (cause STRING, query_name STRING, text STRING)
-    WITH ('connector' = 'delta', 'path' = '/letters');"""
-    assert warnings(f"{setting} SELECT COUNT(*) FROM {SLIDE} {WINDOW};", bounded) == expected
 
 
 def test_windows_with_gaps() -> None:

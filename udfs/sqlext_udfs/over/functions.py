@@ -56,6 +56,8 @@ def over_function(call: OverCall, types: Sequence[pa.DataType]) -> FrameFunction
 def output_types(specification: OverSpecification, types: Sequence[pa.DataType]) -> list[pa.DataType]:
     """Return the type of each column that comes out: values, the results of each call, ``row_kind``.
 
+    Where late rows come out, ``late_row`` and ``late_watermark`` stand before ``row_kind``.
+
     An accumulator may have several results (``variance``: n, mean, m2). The table calls them ``c0``, ``c1``, ...
 
     Args:
@@ -66,7 +68,8 @@ def output_types(specification: OverSpecification, types: Sequence[pa.DataType])
         SqlExtError: FUNC-022 as above.
     """
     results = [t for call in specification.calls for t in over_function(call, types).output_types]
-    return [*(types[i] for i in specification.values), *results, pa.int8()]
+    late = [] if specification.row is None else [types[specification.row], pa.int64()]
+    return [*(types[i] for i in specification.values), *results, *late, pa.int8()]
 
 
 class Numbered(FrameFunction):

@@ -18,10 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.kernel.arrow_numpy import integers
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
+from sqlext_udfs.kernel.row_kinds import LATE_ROW
 from sqlext_udfs.over import state as over_state
 from sqlext_udfs.over.functions import output_types
 from sqlext_udfs.over.lives import OverLives
@@ -33,7 +34,8 @@ from sqlext_udfs.over.step import OverStep
 class OverOperator(BucketOperator[OverState]):
     """Let rows out with the results of functions over the rows before them.
 
-    The columns ``values`` of the specification come out, the results of each call, and the row kind INSERT.
+    The columns ``values`` of the specification come out, the results of each call, and the row kind INSERT. Rows that
+    are too late come out too, where somebody keeps them: the row, and the watermark that it met.
 
     Attributes:
         output_types: of the columns that come out.
@@ -49,6 +51,7 @@ class OverOperator(BucketOperator[OverState]):
     def __init__(self, specification: OverSpecification, types: Sequence[pa.DataType]) -> None:
         self.output_types = output_types(specification, types)
         self._time = specification.time
+        self._row = specification.row
         self._steps = OverStep(specification, types)
         self._lives = OverLives(specification.ttl, specification.keys)
 
@@ -69,13 +72,15 @@ class OverOperator(BucketOperator[OverState]):
         """
         before = state
         state = self._lives.alive(state, clock)
-        rows, late = self._in_time(rows, clock)
+        rows, behind = self._in_time(rows, clock)
         if rows is not None and rows.num_rows:
             state = replace(state, waiting=_appended(state.waiting, rows))
         state, out = self._released(self._lives.noted(state, clock), clock)
         # Where rows came out, the rows that no frame reaches are gone already.
         if state.reached is before.reached:
             state = self._expired(state, clock)
+        late = behind.num_rows if behind is not None else 0
+        out = self._with_late(out, behind, clock)
         return StepResult(state, out, dropped_late=late, open_groups=self._steps.keys_held(state))
 
     def next_wakeup(self, state: OverState) -> Wakeup:
@@ -107,13 +112,28 @@ class OverOperator(BucketOperator[OverState]):
             waiting = waiting[waiting >= seen]
         return min(int(waiting.min()) + self._steps.ahead_time + 1, Clock.END) if len(waiting) else Clock.END
 
-    def _in_time(self, rows: pa.Table | None, clock: Clock) -> tuple[pa.Table | None, int]:
-        """Return the rows that are not late, and how many are."""
+    def _in_time(self, rows: pa.Table | None, clock: Clock) -> tuple[pa.Table | None, pa.Table | None]:
+        """Return the rows that are not late, and those that are; None for none."""
         if rows is None or self._time is None or clock.late_watermark is None:
-            return rows, 0
+            return rows, None
         # Not by the current one: rows that an operator below lets out in this batch are behind it (M7).
         early = integers(rows.column(self._time)) >= clock.late_watermark
-        return (rows, 0) if early.all() else (rows.filter(pa.array(early)), int((~early).sum()))
+        return (rows, None) if early.all() else (rows.filter(pa.array(early)), rows.filter(pa.array(~early)))
+
+    def _with_late(self, out: pa.Table, late: pa.Table | None, clock: Clock) -> pa.Table:
+        """Return what comes out, with the rows that are late where somebody keeps them."""
+        if self._row is None:
+            return out
+        *others, row, met, kind = self.output_types
+        *columns, kinds = out.columns
+        panes = table_of([*columns, pa.nulls(out.num_rows, row), pa.nulls(out.num_rows, met), kinds])
+        if late is None:
+            return panes
+        # BEGIN is our own mark of no watermark, not a time.
+        watermark = None if clock.late_watermark == Clock.BEGIN else clock.late_watermark
+        empty = [pa.nulls(late.num_rows, of) for of in others]
+        known = [pa.repeat(pa.scalar(v, of), late.num_rows) for v, of in ((watermark, met), (LATE_ROW, kind))]
+        return pa.concat_tables([panes, table_of([*empty, whole(late.column(self._row)), *known])])
 
     def _released(self, state: OverState, clock: Clock) -> tuple[OverState, pa.Table]:
         waiting = state.waiting

@@ -68,6 +68,7 @@ class OverSpecification:
             Its next row begins it anew. None: never.
         once: whether rows of one key and one time come out as one, the last of them. All functions then go by RANGE,
             so that these rows have the same results.
+        row: a struct, the original row, which comes out where it is too late; None where nobody keeps late rows.
     """
 
     keys: int
@@ -76,3 +77,4 @@ class OverSpecification:
     calls: tuple[OverCall, ...]
     ttl: int | None = None
     once: bool = False
+    row: int | None = None
