@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from sqlext.analysis.emit import rules
-from sqlext.analysis.emit.late_tables import late_letters, late_rows
+from sqlext.analysis.emit.late_tables import check_single, late_letters, late_rows
 from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import Used, check_clause, check_using
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
@@ -82,7 +82,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     processing = spec is not None and spec.processing
     clause = grouped.select.emit
     given = spec is not None and _is_given(grouped)
-    late = kept_late_rows(clause, grouped, given, env)
+    late = kept_late_rows(clause, grouped, given and not _is_cut_by_sql(grouped), env)
     notes: tuple[str, ...] = ()
     using: Used = ()
     if clause is not None:
@@ -94,6 +94,8 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
         policy = Policy(window, default_trigger(window), processing_time=processing)
         if spec is not None and env.settings.has_any(EMIT_SETTINGS):
             policy = settings_policy(env, window, grouped) or policy
+    if late is not None and given:
+        check_single(late, grouped, policy)
     if env.functions.names("aggregate"):
         check_mergeable(grouped.aggregates(), window)
     why = [*of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
@@ -157,7 +159,7 @@ def kept_late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env
     The options are for the windows right above the sources: there rows can be late.
 
     Args:
-        given: whether SQL gives the rows their windows, before the operator.
+        given: whether rows have their windows before the operator, and the query looks at them.
 
     Raises:
         SqlExtError: EMIT-114, EMIT-118 and OPT-038 as of ``late_tables``.
@@ -302,12 +304,25 @@ def _is_given(grouped: Grouped) -> bool:
     makes_its_own = assign.spec.processing or assign.spec.kind is WindowKind.SESSION
     if isinstance(assign, SessionRows) or (grouped.node.changelog and not makes_its_own):
         return True
-    below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows,
     # and those with an offset of each row.
-    if below is not assign or assign.spec.aligned or assign.spec.row_offset is not None:
+    if assign.spec.aligned or assign.spec.row_offset is not None:
         return True
-    return any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
+    return _are_looked_at(grouped, assign)
+
+
+def _is_cut_by_sql(grouped: Grouped) -> bool:
+    """Whether SQL makes the windows, and the query does not look at them before it groups by them."""
+    assign = grouped.assign
+    if assign is None or isinstance(assign, SessionRows) or grouped.node.changelog:
+        return False
+    return _is_given(grouped) and not _are_looked_at(grouped, assign)
+
+
+def _are_looked_at(grouped: Grouped, assign: nodes.AssignWindows) -> bool:
+    """Whether something looks at the windows of the rows before these are grouped."""
+    below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
+    return below is not assign or any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
 
 
 def _inputs(grouped: Grouped) -> Iterator[Expr]:

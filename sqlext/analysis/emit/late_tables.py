@@ -16,21 +16,20 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.base import walk
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
-from sqlext.plan.nodes import Scan, WindowKind
+from sqlext.plan.nodes import Scan
+from sqlext.plan.windows.lengths import OVERLAPPING
 from sqlext.settings import DEAD_LETTER_CAUSES, DEAD_LETTERS
 from sqlext.source import Span
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
-
-#: Windows of which a row has several at once.
-_OVERLAP = (WindowKind.HOP, WindowKind.CUMULATE)
+from sqlext_udfs.windows.policy import Policy
 
 
 def late_rows(name: LateTable, grouped: Grouped, given: bool, env: Environment) -> LateRows:
     """Return how the rows of a grouping that come too late are kept.
 
     Args:
-        given: whether SQL gives the rows their windows, before the operator.
+        given: whether rows have their windows before the operator, and the query looks at them.
 
     Raises:
         SqlExtError: EMIT-114 if there is no such table or it has other columns, EMIT-118 where a row would be late
@@ -61,17 +60,35 @@ def late_letters(name: str, grouped: Grouped, given: bool, env: Environment) -> 
 
 def _check_once(grouped: Grouped, given: bool, span: Span, what_for: str, more: str) -> None:
     """Refuse groupings that see a row several times: some of them may come in time."""
-    overlap = grouped.assign is not None and grouped.assign.spec.kind in _OVERLAP
+    assign = grouped.assign
+    overlap = assign is not None and assign.spec.kind in OVERLAPPING
     if grouped.grouping.has_sets:
         what, hint = "GROUPING SETS", "write each set as a query of its own"
+    elif overlap and assign is not None and assign.spec.months is not None:
+        what, hint = "windows of a calendar that overlap", "TUMBLE, or windows of days"
+    elif given and overlap and grouped.node.changelog:
+        what, hint = "rows that change in windows that overlap", "TUMBLE; or leave it out"
     elif given and overlap:
         what = "windows that overlap and that the query looks at before it groups by them"
         hint = "put the window function into the FROM of the SELECT with EMIT, its bounds into GROUP BY alone"
-        if grouped.assign is not None and grouped.assign.spec.row_offset is not None:
-            what, hint = "windows that overlap and have an offset of each row", "TUMBLE, or a constant offset"
     else:
         return
     raise SqlExtError("EMIT-118", f"{what_for} cannot be used with {what}", span=span, hint=f"{hint}{more}")
+
+
+def check_single(late: LateRows, grouped: Grouped, policy: Policy) -> None:
+    """Refuse several results of windows that SQL gives a row, and that overlap.
+
+    Raises:
+        SqlExtError: EMIT-118: a row may be late for some results of a window, and in time for others.
+    """
+    assign = grouped.assign
+    if assign is None or assign.spec.kind not in OVERLAPPING or policy.gives_one_pane:
+        return
+    what = "windows that overlap, are cut by a zone's clock or have an offset of each row, and give several results"
+    message = f"late rows cannot be kept of {what}"
+    hint = "TUMBLE; or one result: AFTER WATERMARK, or ON WINDOW CLOSE ALLOW LATENESS d"
+    raise SqlExtError("EMIT-118", message, span=late.span, hint=hint)
 
 
 def _table(name: LateTable, env: Environment) -> Table:

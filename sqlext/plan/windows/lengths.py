@@ -47,6 +47,10 @@ def months_text(months: int) -> str:
     return f"{months} month{'' if months == 1 else 's'}"
 
 
+#: Windows of which a row may have several at once.
+OVERLAPPING = (WindowKind.HOP, WindowKind.CUMULATE)
+
+
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
     """A window function with its arguments.

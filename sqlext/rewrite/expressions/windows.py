@@ -95,6 +95,17 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
     return f"SELECT {', '.join(kept)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({rows}){gap}"
 
 
+def is_last_window(node: AssignWindows) -> str:
+    """Return whether a window of ``custom_windows_sql`` is the last one of its row; not of a calendar."""
+    spec, window = node.spec, identifier(node.physical)
+    if spec.kind is WindowKind.CUMULATE:
+        return f"timestampadd(MILLISECOND, {spec.size}L, {window}.wall_start) = {window}.wall_end"
+    time = instant(node.time)
+    shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
+    at = f"timestampadd(MILLISECOND, unix_millis({shown}), {_EPOCH_NTZ})"
+    return f"{at} < timestampadd(MILLISECOND, {spec.slide}L, {window}.wall_start)"
+
+
 def _offset(spec: WindowSpec) -> str:
     """Return the offset of a row's windows in ms, as SQL."""
     return f"{spec.offset}L" if spec.row_offset is None else identifier(spec.row_offset)

@@ -18,10 +18,11 @@ from sqlext.dialect.emit.nodes import CaseTrigger
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.firing import LateRows
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import may_lack_times
 from sqlext.plan.scope import Shape, own_parts, shape
-from sqlext.plan.windows.lengths import WindowKind
+from sqlext.plan.windows.lengths import OVERLAPPING, WindowKind
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.arrow.choose_source import chosen_beside, chosen_input, left_to_spark
 from sqlext.rewrite.expressions.accumulators import Accumulators
@@ -30,6 +31,7 @@ from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import GroupedContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.expressions.renderer import render
+from sqlext.rewrite.expressions.windows import is_last_window
 from sqlext.rewrite.operators.filling import FilledOutputs, filling, next_columns
 from sqlext.rewrite.operators.windows import PANE_COLUMNS, WindowStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
@@ -294,7 +296,7 @@ class GroupingSql:
         places: list[tuple[str, object]] = [(what, rows.place(text)) for what, text in self._times()]
         places.append(("values", tuple(rows.place(self._number(v)) for v in self.firing.values)))
         if self.late is not None:
-            places.append(("row", rows.place(row_struct(self.late, self.renderer.zone, self._is_ahead()))))
+            places.append(("row", rows.place(self._late_row(self.late))))
         if self.node.input.changelog:
             places.append(("kind", rows.place(nodes.KIND)))
         if self.firing.ttl is not None:
@@ -343,6 +345,13 @@ class GroupingSql:
         if self.assign is not None and self.assign.spec.gap is not None:
             times.append(("gap", identifier(self.assign.spec.gap)))
         return times
+
+    def _late_row(self, late: LateRows) -> str:
+        """Return what is kept of a row that comes too late; NULL where it is in a window that ends later, too."""
+        row = row_struct(late, self.renderer.zone, self._is_ahead())
+        if self.assign is None or not self.firing.given or self.assign.spec.kind not in OVERLAPPING:
+            return row
+        return f"CASE WHEN {is_last_window(self.assign)} THEN {row} END"
 
     def _is_ahead(self) -> str:
         """Return whether a row is from the future."""

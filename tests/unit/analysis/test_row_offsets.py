@@ -200,14 +200,25 @@ def test_refused_beside_other_features(flink: Analysis) -> None:
     flink.refuse(f"SELECT COUNT(*) FROM clicks GROUP BY amount, TUMBLE(ts, INTERVAL '1' DAY, {OFFSET})", "WINDOW-003")
 
 
-def test_tables_of_late_rows(flink: Analysis) -> None:
-    """A row is late once for TUMBLE; for HOP and CUMULATE it may come in time to some of its windows."""
+@pytest.mark.parametrize("function", ["TUMBLE", "HOP", "CUMULATE"])
+def test_tables_of_late_rows(flink: Analysis, function: str) -> None:
+    """A row is late once: beside the last of its windows."""
     flink.run("CREATE TABLE late (user_name STRING) WITH ('connector' = 'blackhole')")
-    compiled = flink.run(f"{GROUPED} EMIT AFTER WATERMARK LATE DATA TO late")
+    query = grouped(CALLS[function].format(offset=OFFSET))
+    compiled = flink.run(f"{query} EMIT AFTER WATERMARK LATE DATA TO late")
     assert compiled is not None
     assert [name for side in compiled.script.sides for _, name in side.outputs] == ["user_name"]
-    for function in ("HOP", "CUMULATE"):
-        query = grouped(CALLS[function].format(offset=OFFSET))
-        refused = flink.refuse(f"{query} EMIT AFTER WATERMARK LATE DATA TO late", "EMIT-118")
-        assert "an offset of each row" in refused.message
-        assert refused.hint == "TUMBLE, or a constant offset"
+    refused = f"{query} EMIT AFTER WATERMARK EARLY EVERY 2 ROWS LATE DATA TO late"
+    if function == "TUMBLE":
+        assert flink.run(refused) is not None
+    else:
+        assert "give several results" in flink.refuse(refused, "EMIT-118").message
+
+
+def test_late_rows_of_overlapping_windows_of_a_calendar(flink: Analysis) -> None:
+    flink.run("CREATE TABLE late (user_name STRING) WITH ('connector' = 'blackhole')")
+    months = "HOP(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MONTH, INTERVAL '2' MONTH)"
+    query = f"SELECT COUNT(*) FROM TABLE({months}) GROUP BY window_start, window_end"
+    refused = flink.refuse(f"{query} EMIT AFTER WATERMARK LATE DATA TO late", "EMIT-118")
+    assert "windows of a calendar that overlap" in refused.message
+    assert refused.hint == "TUMBLE, or windows of days"

@@ -38,7 +38,8 @@ class WindowSpecification:
         start, end: BIGINT of milliseconds (UTC): the window of each row, where SQL gave it one. Then the windows of the
             policy do not count.
         values: DOUBLE columns that triggers and evictors look at, by their numbers in the policy.
-        row: a struct, the original row, which comes out where it is too late; None where nobody keeps late rows.
+        row: a struct, the original row, which comes out where it is too late; None where nobody keeps late rows. It
+            is NULL beside each window that SQL gave a row but the last: what is late for these may not be for that.
         kind: what each row does (``kernel.row_kinds``), where rows may be taken back: without a window, with the one
             that SQL gave, in sessions, or in windows of the batch clock.
         ttl: ms of processing time after which a group without new rows is forgotten: without a window only.

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.kernel.clock import BEFORE_ALL, Clock
+from sqlext_udfs.windows.filling.grid import NEVER, WindowGrid
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.policy import Cumulate, Hop, Policy, Tumble
 from sqlext_udfs.windows.triggers.tree import AfterWatermark, WindowClose
@@ -224,8 +226,6 @@ DAY = 24 * HOUR
     [(1711666800000, [24, 24, 23, 24]), (1729807200000, [24, 24, 25, 24])],  # 2024-03-29 and 2024-10-25, 00:00
 )
 def test_days_of_summer_time(first: int, hours: list[int]) -> None:
-    from sqlext_udfs.windows.filling.grid import WindowGrid
-
     grid = WindowGrid(Filling(30 * DAY, DAY, DAY, **BERLIN))  # type: ignore[arg-type]
     number = grid.last_until(first + 24 * HOUR)
     import numpy as np
@@ -238,9 +238,14 @@ def test_days_of_summer_time(first: int, hours: list[int]) -> None:
     assert [grid.last_until(int(e) - 1) for e in closes] == list(range(number - 1, number + 3))
 
 
-def test_short_windows_of_a_zone_are_found_where_its_clock_is_put_on_or_back() -> None:
-    from sqlext_udfs.windows.filling.grid import WindowGrid
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_before_the_first_watermark_no_window_is_over(zone: str | None) -> None:
+    grid = WindowGrid(Filling(10, 10, 10, zone=zone))
+    for before in (BEFORE_ALL, Clock.BEGIN, Clock.BEGIN - 100_000):
+        assert grid.last_until(before) == NEVER
 
+
+def test_short_windows_of_a_zone_are_found_where_its_clock_is_put_on_or_back() -> None:
     around = {"Europe/Berlin": (1711846800000, 1729990800000), "Australia/Lord_Howe": (1712415600000, 1728142200000)}
     around |= {"America/Havana": (1710046800000, 1730610000000), "Pacific/Apia": (1325239200000,)}
     for zone, changes in around.items():

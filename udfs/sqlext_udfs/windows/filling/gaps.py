@@ -39,14 +39,14 @@ class Gaps(NamedTuple):
         )
 
 
-class Numbered(NamedTuple):
+class WithRows(NamedTuple):
     """Windows with rows: their numbers, and up to which window the key of each is filled."""
 
     numbers: Ints
     done: Ints
 
 
-def gaps_of(entries: Numbered, ids: Ints, last: int, filling: Filling) -> Gaps:
+def gaps_of(entries: WithRows, ids: Ints, last: int, filling: Filling) -> Gaps:
     """Return the windows without rows that come out now.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sqlext_udfs.kernel.clock import AFTER_ALL, BEFORE_ALL
+from sqlext_udfs.kernel.clock import AFTER_ALL, Clock
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.wall_clock import WallClock
@@ -47,7 +47,8 @@ class WindowGrid:
 
     def last_until(self, until: int) -> int:
         """Return the number of the last window that ends up to an instant."""
-        if until <= BEFORE_ALL // 2:
+        # Also ``Clock.BEGIN``, less a delay: no clock shows such times.
+        if until <= Clock.BEGIN // 2:
             return NEVER
         if until >= AFTER_ALL // 2:
             return ALWAYS

@@ -15,9 +15,9 @@ from sqlext_udfs.kernel.groups import Bools, Ints, numbered
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
-from sqlext_udfs.windows.filling.gaps import Numbered, gaps_of
+from sqlext_udfs.windows.filling.gaps import WithRows, gaps_of
 from sqlext_udfs.windows.filling.grid import WindowGrid
-from sqlext_udfs.windows.filling.rows import LATE_COLUMNS, FilledRows, Found
+from sqlext_udfs.windows.filling.rows import LATE_COLUMNS, DueWindows, FilledRows
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.state import Entries, FillState, entries_of, last_of, table_of_entries
 from sqlext_udfs.windows.horizon import single_pane_horizon
@@ -108,11 +108,11 @@ class FilledWindows(BucketOperator[FillState]):
         ids = numbered(entries.keys, (), len(entries.numbers)).ids
         order = np.lexsort((entries.numbers, ids))
         ids = ids[order]
-        gaps = gaps_of(Numbered(entries.numbers[order], entries.done[order]), ids, last, self._filling)
+        gaps = gaps_of(WithRows(entries.numbers[order], entries.done[order]), ids, last, self._filling)
         after = self._kept(step.state, entries, order, gaps.until, last_of(ids))
         gaps = gaps._replace(entries=order[gaps.entries], nexts=np.where(gaps.nexts < 0, -1, order[gaps.nexts]))
         places = np.arange(len(entries.numbers) - len(numbers), len(entries.numbers))
-        out = self._with_late(self._rows.of(Found(panes, places, numbers, entries, gaps)), late)
+        out = self._with_late(self._rows.of(DueWindows(panes, places, numbers, entries, gaps)), late)
         return replace(step, state=after, out=out, open_groups=self._open(step, after))
 
     def next_wakeup(self, state: FillState) -> Wakeup:

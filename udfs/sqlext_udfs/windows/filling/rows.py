@@ -26,7 +26,7 @@ _TIME = "pane_timestamp"
 _FEW = 1 << 15
 
 
-class Found(NamedTuple):
+class DueWindows(NamedTuple):
     """What comes out of a step.
 
     Attributes:
@@ -78,7 +78,7 @@ class FilledRows:
         columns = [*rows.columns, *(pa.nulls(rows.num_rows, of) for of in self._more)]
         return table_of([columns[i] for i in self._asked])
 
-    def of(self, found: Found) -> pa.Table:
+    def of(self, found: DueWindows) -> pa.Table:
         """Return windows with rows, and those without."""
         if self._filling.zone is not None:
             starts, ends = self._grid.bounds(found.gaps.numbers)
@@ -90,13 +90,13 @@ class FilledRows:
         bounds = self._bounds(found)
         return table_of([self._column(i, found, order, entries, bounds) for i in self._asked])
 
-    def _bounds(self, found: Found) -> list[Ints]:
+    def _bounds(self, found: DueWindows) -> list[Ints]:
         """Return starts and ends, in no order yet."""
         made = self._grid.bounds(found.gaps.numbers)
         had = (integers(found.panes.column(self._keys + i)) for i in range(2))
         return [np.concatenate(pair) for pair in zip(had, made, strict=True)]
 
-    def _column(self, place: int, found: Found, order: Ints, entries: Ints, bounds: Sequence[Ints]) -> pa.Array:
+    def _column(self, place: int, found: DueWindows, order: Ints, entries: Ints, bounds: Sequence[Ints]) -> pa.Array:
         """Return the column of a position."""
         keys, results = self._keys - self._filling.keys_of_window, self._keys + 2
         if place < keys:
@@ -120,7 +120,7 @@ class FilledRows:
         values = [whole(found.panes.column(place)), pa.array([_OF_PANE.get(name)], of)]
         return taken(pa.concat_arrays(values), np.minimum(order, found.panes.num_rows))
 
-    def _next(self, place: int, found: Found, order: Ints) -> pa.Array:
+    def _next(self, place: int, found: DueWindows, order: Ints) -> pa.Array:
         """Return a result of the next window with rows, or the weight, which stands behind them."""
         none = np.full(found.panes.num_rows, -1)
         if place < len(self._more) - 1:

@@ -16,7 +16,7 @@ from sqlext_udfs.kernel.groups import Ints, numbered
 from sqlext_udfs.kernel.operator import Clock, StepResult, Wakeup
 from sqlext_udfs.windows.filling.gaps import Gaps
 from sqlext_udfs.windows.filling.operator import FilledWindows
-from sqlext_udfs.windows.filling.rows import Found
+from sqlext_udfs.windows.filling.rows import DueWindows
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.state import Entries, FillState, entries_of, table_of_entries
 from sqlext_udfs.windows.operator import WindowOperator
@@ -203,7 +203,7 @@ class FilledTableKeys(FilledWindows):
         none = np.full(count, _NONE, np.int64)
         return Entries(keys, none, none, [pa.nulls(count, of) for of in self._carried])
 
-    def _found(self, keys: Entries, panes: pa.Table, windows: range) -> tuple[Found, Entries]:
+    def _found(self, keys: Entries, panes: pa.Table, windows: range) -> tuple[DueWindows, Entries]:
         """Return what comes out, and the keys with the results of their last window with rows."""
         count = len(keys.numbers)
         # Also windows with rows take a place here.
@@ -225,7 +225,7 @@ class FilledTableKeys(FilledWindows):
                 # Panes came in any order, so the last one is found by its window.
                 sources = _last_before(sources, has)
         after = every.at(sources[-1])._replace(keys=keys.keys) if self._carried and len(windows) else keys
-        return Found(panes, places, numbers, every, _gaps(sources, has, windows)), after
+        return DueWindows(panes, places, numbers, every, _gaps(sources, has, windows)), after
 
 
 def _last_before(sources: np.ndarray[Any, Any], has: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

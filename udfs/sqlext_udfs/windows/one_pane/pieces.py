@@ -78,13 +78,17 @@ class SinglePaneEngine(OnePaneEngine):
         bounds, inside = self._assigned(rows)
         places = np.arange(arrived) if inside is None else inside
         late = self._pieces.last_ends(bounds) <= limit
-        behind = rows.take(pa.array(places[late]))
-        if behind.num_rows or len(places) < arrived:
+        behind = self._kept_of(rows.take(pa.array(places[late])))
+        if late.any() or len(places) < arrived:
             places, bounds = places[~late], [b[~late] for b in bounds]
             rows = rows.take(pa.array(places))
         kept, _ = self.layout.start(rows, bounds, state.arrived + places)
         after = self._with(state, kept, arrived, clock)
         return TakenIn(after, behind.num_rows, self.late_rows(behind, clock) if behind.num_rows else None)
+
+    def _kept_of(self, late: pa.Table) -> pa.Table:
+        """Return the late rows that count: those without the original row are also in a window that ends later."""
+        return late if self.row is None else late.filter(late.column(self.row).is_valid())
 
     def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
         """Return the panes of windows that end up to a time; pieces without later windows go."""
