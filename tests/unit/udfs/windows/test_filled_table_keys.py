@@ -15,7 +15,8 @@ from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.table_keys import FilledTableKeys
 from sqlext_udfs.windows.operator import WindowOperator
-from sqlext_udfs.windows.policy import Hop, Policy
+from sqlext_udfs.windows.policy import Hop, Policy, Tumble
+from sqlext_udfs.windows.specification import WindowSpecification
 from sqlext_udfs.windows.triggers.tree import AfterWatermark
 from tests.operator_runs import TYPES, VALUE, Row, specification, table
 
@@ -176,6 +177,33 @@ def test_a_jump_of_the_watermark_that_gives_too_many_is_refused() -> None:
     assert len(run.step(watermark=40)) == 9
     with pytest.raises(SqlExtError, match=r"12 windows without rows at once, and 'sqlext.fill.limit' = 8"):
         run.step(watermark=100)
+
+
+def test_days_of_a_zone_from_the_first_micro_batch_on() -> None:
+    """SQL gives rows their days, whose bounds on the wall clock are keys; before it there was no watermark."""
+    day, summer = 86_400_000, 1711839600000  # midnight of March 31 in Berlin: this day has 23 hours
+    walls = [summer + 3_600_000 + n * day for n in range(4)]
+    ends = [summer, summer + day - 3_600_000, summer + 2 * day - 3_600_000, summer + 3 * day - 3_600_000]
+    policy = Policy(Tumble(day), AfterWatermark())
+    of = WindowSpecification(3, policy, (AggregateCall("count", (), name="count()"),), start=3, end=4)
+    wall = pa.timestamp("us")
+    types = [pa.string(), wall, wall, pa.int64(), pa.int64(), pa.bool_()]
+    filling = Filling(0, day, day, zone="Europe/Berlin", walls=True, table=5)
+    operator = FilledTableKeys(WindowOperator(of, types), filling, of, types)
+    shown = [pa.array([w, None], pa.timestamp("ms")).cast(wall) for w in walls]
+    columns = [["a", "b"], shown[0], shown[1], [ends[0], 0], [ends[1], 0], [False, True], [0, 0]]
+    arrays = [c if isinstance(c, pa.Array) else pa.array(c) for c in columns]
+    partial = operator.partial(pa.table(arrays, [f"c{i}" for i in range(7)]))
+    came = operator.gathered([operator.for_each(partial), partial.remove_column(partial.num_columns - 1)])
+    state = operator.step(operator.empty(), came, Clock(0, Clock.BEGIN, 0)).state
+    out = operator.step(operator.decode(operator.encode(state)), None, Clock(ends[3], 0, 0)).out
+    found = [(row["c0"], row["c2"], row["c3"], row["c4"], row["c5"] or 0) for row in out.to_pylist()]
+    days = [w.as_py() for column in shown[1:] for w in column[:1]]
+    # The key of the row is none of the table's.
+    assert sorted(found) == [
+        ("a", days[0], ends[0], ends[1], 1),
+        *(("b", days[n], ends[n], ends[n + 1], 0) for n in range(3)),
+    ]
 
 
 KEYS = st.sampled_from(["a", "b", "c", None])
