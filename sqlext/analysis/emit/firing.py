@@ -169,7 +169,7 @@ def kept_late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env
     windows = grouped.assign is not None and not grouped.assign.spec.processing
     if not windows or any(isinstance(n, Aggregate) for n in walk(grouped.node)):
         return None
-    name = table_ofkept_late_rows(grouped.node, env)
+    name = _table_of_late_rows(grouped.node, env)
     if name:
         table = LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split(".")))
         return late_rows(table, grouped, given, env)
@@ -177,7 +177,7 @@ def kept_late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env
     return late_letters(letters, grouped, given, env) if letters else None
 
 
-def table_ofkept_late_rows(node: nodes.PlanNode, env: Environment) -> str | None:
+def _table_of_late_rows(node: nodes.PlanNode, env: Environment) -> str | None:
     """Return the table that an option of a source, or SET, names for late rows of the windows above it."""
     scans = (n for n in walk(node) if isinstance(n, nodes.Scan) and n.is_stream)
     options = (scan.table.option(_LATE_TABLE) for scan in scans)
