@@ -135,7 +135,7 @@ def test_ticks(place: Place) -> None:
         home.write_last_tick()
         names = sorted(home.ticks.names())
         assert (names[0][:1].isdecimal(), names[1:]) == (True, ["_folder", "end.txt", "start.txt"])
-        assert home.own_sources(None) == (home.location.place,)
+        assert home.own_sources(None) == (home.location.place, f"{home.location.place}/replays")
 
 
 def test_its_time(place: Place) -> None:
