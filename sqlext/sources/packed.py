@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,7 +25,8 @@ from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.kernel.packing import PACKED, packed
 from sqlext_udfs.kernel.partial_work import PartialWork
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
-from sqlext_udfs.windows.shares import Share
+from sqlext_udfs.windows.panes.columns import is_partial
+from sqlext_udfs.windows.shares import Coarser, Share
 
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
 #: with the rows themselves, the smallest one, how many were read, of which split, and all event times in few points.
@@ -89,10 +90,11 @@ class PackedSlice:
 
     def __init__(self, work: PackedWork, split: str, place: int = 0, shares: Sequence[Share] = ()) -> None:
         self.facts = Facts(times=Times() if work.times else None)
-        self._work, self._shares = work, shares
-        self._groups = bucket_keys(work.buckets)
+        self._work = work
         self._partial = PartialWork(work.operator, work.buckets_of)
-        self._outlets = [_Outlet(share.member, split, place) for share in shares] or [_Outlet(None, split, place)]
+        own = bucket_keys(work.buckets)
+        self._outlets = [_outlet(share, work.operator, split, place, own) for share in shares]
+        self._outlets = self._outlets or [_Outlet(None, work.operator, split, place, own)]
 
     def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take rows; yield packed ones that are to leave now."""
@@ -103,53 +105,113 @@ class PackedSlice:
         """Yield the packed rows that are left at the end."""
         yield from self._packed(self._partial.rest())
         for outlet in self._outlets:
-            yield from outlet.rest(self.facts, self._groups[0])
+            yield from outlet.rest(self.facts)
 
     def failed(self, error: SqlExtError) -> Iterator[pa.RecordBatch]:
         """Yield what tells each of several operators that the work failed."""
         for outlet in self._outlets:
-            yield outlet.failed(error, self._groups[0])
+            yield outlet.failed(error)
 
     def _packed(self, leaving: Iterator[tuple[pa.Table, Ints]]) -> Iterator[pa.RecordBatch]:
         for table, buckets in leaving:
-            mine = [share.of(table) for share in self._shares] or [table]
-            for outlet, rows in zip(self._outlets, mine, strict=True):
-                told = self._work.operator.for_each(rows)
-                yield from outlet.take(packed(rows, buckets, self._groups, told))
+            for outlet in self._outlets:
+                yield from outlet.take(table, buckets)
 
 
 @dataclass
 class _Outlet:
-    """Marks packed rows on their way to one operator; ``member``: whose they are, where there are several."""
+    """Marks packed rows on their way to one operator.
 
-    member: int | None
+    Attributes:
+        share: what of the work is its own, where it is that of several operators.
+        operator: whose partial work has been done.
+        split, place: the slice's.
+        groups: the grouping key of each of its buckets.
+    """
+
+    share: Share | None
+    operator: BucketOperator[Any]
     split: str
     place: int
+    groups: Sequence[int]
     #: One batch waits: the last one carries the facts, which are known when all has been read.
     _waiting: pa.RecordBatch | None = None
 
-    def take(self, leaving: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for rows in leaving:
+    def take(self, table: pa.Table, buckets: Ints) -> Iterator[pa.RecordBatch]:
+        """Take what leaves the work; yield what is to leave the worker."""
+        yield from self._packed(table if self.share is None else self.share.of(table), buckets)
+
+    def rest(self, facts: Facts) -> Iterator[pa.RecordBatch]:
+        """Yield what is left at the end, with the facts of all."""
+        # Rows that are all filtered out still move the watermark and count as read.
+        if self._waiting is None and facts.rows:
+            self._waiting = _nothing_for(self.groups[0])
+        if self._waiting is not None:
+            yield self._marked(self._waiting, facts)
+
+    def failed(self, error: SqlExtError) -> pa.RecordBatch:
+        """Return what tells that the work failed."""
+        return self._marked(_nothing_for(self.groups[0]), Facts(), f"[{error.code}] {error.message}")
+
+    def _packed(self, table: pa.Table, buckets: Ints) -> Iterator[pa.RecordBatch]:
+        for rows in packed(table, buckets, self.groups, self.operator.for_each(table)):
             if self._waiting is not None:
                 yield self._marked(self._waiting, Facts())
             self._waiting = rows if rows.num_rows else self._waiting
 
-    def rest(self, facts: Facts, group: int) -> Iterator[pa.RecordBatch]:
-        # Rows that are all filtered out still move the watermark and count as read.
-        if self._waiting is None and facts.rows:
-            self._waiting = _nothing_for(group)
-        if self._waiting is not None:
-            yield self._marked(self._waiting, facts)
-
-    def failed(self, error: SqlExtError, group: int) -> pa.RecordBatch:
-        return self._marked(_nothing_for(group), Facts(), f"[{error.code}] {error.message}")
-
     def _marked(self, rows: pa.RecordBatch, facts: Facts, failure: str | None = None) -> pa.RecordBatch:
         marked = _marked(rows, self.split, facts, self.place)
-        if self.member is None:
+        if self.share is None:
             return marked
-        marked = marked.append_column(MEMBER, pa.array([self.member] * marked.num_rows, pa.int32()))
+        marked = marked.append_column(MEMBER, pa.array([self.share.member] * marked.num_rows, pa.int32()))
         return marked.append_column(FAILURE, pa.array([failure] * marked.num_rows, pa.string()))
+
+
+class _CoarserOutlet(_Outlet):
+    """Joins what leaves the work before it packs it; a failure is told to its own operator alone."""
+
+    def __init__(self, share: Share, coarser: Coarser, split: str, place: int) -> None:
+        super().__init__(share, coarser.operator, split, place, bucket_keys(coarser.buckets))
+        self._of, self._coarser = share, coarser
+        # Rows and partial results have other columns. Where work on rows is in vain, they come as they are.
+        self._works = {kind: PartialWork(coarser.operator, self._buckets_of) for kind in (False, True)}
+        self._error: SqlExtError | None = None
+
+    def take(self, table: pa.Table, buckets: Ints) -> Iterator[pa.RecordBatch]:
+        """Take what leaves the work; yield what is to leave the worker."""
+        yield from self._unless_failed(lambda: self._joined(self._of.of(table)))
+
+    def rest(self, facts: Facts) -> Iterator[pa.RecordBatch]:
+        """Yield what is left at the end, with the facts of all."""
+        for work in self._works.values():
+            yield from self._unless_failed(work.rest)
+        yield from super().rest(facts)
+        if self._error is not None:
+            yield self.failed(self._error)
+
+    def _joined(self, table: pa.Table) -> Iterator[tuple[pa.Table, Ints]]:
+        work = self._works[is_partial(table)]
+        for batch in table.to_batches():
+            yield from work.take(batch)
+
+    def _unless_failed(self, leaving: Callable[[], Iterator[tuple[pa.Table, Ints]]]) -> Iterator[pa.RecordBatch]:
+        if self._error is not None:
+            return
+        try:
+            for table, buckets in leaving():
+                yield from self._packed(table, buckets)
+        except SqlExtError as error:
+            self._error = error
+
+    def _buckets_of(self, table: pa.Table) -> Ints:
+        keys = [whole(c) for c in table.columns[: self._coarser.keys]]
+        return buckets_of(keys, table.num_rows, self._coarser.buckets)
+
+
+def _outlet(share: Share, operator: BucketOperator[Any], split: str, place: int, groups: Sequence[int]) -> _Outlet:
+    if share.coarser is None:
+        return _Outlet(share, operator, split, place, groups)
+    return _CoarserOutlet(share, share.coarser, split, place)
 
 
 class Together(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment
@@ -34,19 +34,27 @@ def shared_tables(
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
     lines: list[Sequence[str]] = list(told(scripts, known))
     for read in shared_reads(scripts, known):
-        for queries in _combined_once(read, scripts):
-            who = ", ".join(dict.fromkeys(known[query].table.name.name for query in queries))
-            text = f"{read.table.name.name}: windows that differ in aggregates alone are combined once for {who}"
-            lines = [[*of, text] if query in queries else of for query, of in enumerate(lines)]
+        for queries, text in _combined_once(read, scripts, [insert.table.name.name for insert in known]):
+            lines = [[*of, f"{read.table.name.name}: {text}"] if n in queries else of for n, of in enumerate(lines)]
     return lines
 
 
-def _combined_once(read: SharedRead, scripts: Sequence[SparkScript]) -> list[list[int]]:
-    """Return the queries whose windows differ in their aggregates alone, of each such window."""
+def _combined_once(
+    read: SharedRead, scripts: Sequence[SparkScript], names: Sequence[str]
+) -> Iterator[tuple[list[int], str]]:
+    """Yield the queries whose windows share work, and what they share."""
     views = [(query, step) for query, step in read.members if isinstance(step, ArrowView)]
     if not views:
-        return []
+        return
     from sqlext.sources.together import works_together  # it needs Arrow, which few statements do
 
-    works = works_together([worked(step, scripts[query].buckets) for query, step in views])
-    return [[views[share.member][0] for share in work.shares] for work in works]
+    def named(queries: Sequence[int]) -> str:
+        return ", ".join(dict.fromkeys(names[query] for query in queries))
+
+    for work in works_together([worked(step, scripts[query].buckets) for query, step in views]):
+        finest = [views[share.member][0] for share in work.shares if share.coarser is None]
+        coarser = [views[share.member][0] for share in work.shares if share.coarser is not None]
+        if len(finest) > 1:
+            yield finest, f"windows that differ in aggregates alone are combined once for {named(finest)}"
+        if coarser:
+            yield [*finest, *coarser], f"windows of {named(coarser)} are made of the slices of {named(finest)}"

@@ -37,7 +37,14 @@ def _list_of(plan: str, title: str) -> list[str]:
 
 def test_a_table_is_read_once_for_all(tmp_path: Path) -> None:
     once = ["t: read and decoded once for s0, s1"]
-    assert explained(tmp_path, [_COUNTS, _SUMS.replace("'10'", "'20'")]) == [once, once]
+    assert explained(tmp_path, [_COUNTS, _SUMS.replace("'10'", "'15'")]) == [once, once]
+
+
+def test_wider_windows_are_made_of_narrower_ones(tmp_path: Path) -> None:
+    once = "t: read and decoded once for s0, s1, s2"
+    wider, fewer = _COUNTS.replace("'10'", "'20'"), _SUMS.replace("k, SUM", "0, SUM").replace("BY k,", "BY")
+    made = "t: windows of s0, s2 are made of the slices of s1"
+    assert explained(tmp_path, [wider, _SUMS, fewer]) == [[once, made]] * 3
 
 
 def test_windows_that_are_alike_are_combined_once(tmp_path: Path) -> None:
@@ -49,7 +56,7 @@ def test_windows_that_are_alike_are_combined_once(tmp_path: Path) -> None:
 
 def test_a_query_with_a_place_of_its_own_is_told_of(tmp_path: Path) -> None:
     once = ["t: read and decoded once for s0, s2"]
-    other = _SUMS.replace("'10'", "'20'")
+    other = _SUMS.replace("'10'", "'15'")
     alone = ["t: this query reads it by itself: Arrow does not combine its rows where it reads them"]
     assert explained(tmp_path, [_COUNTS, _ROWS, other]) == [once, alone, once]
 
@@ -59,8 +66,10 @@ def test_other_tables_are_not_told_of(tmp_path: Path) -> None:
 
 
 def test_two_tables_are_two_reads(tmp_path: Path) -> None:
-    both = f"{_CUMULATED} UNION ALL {_CUMULATED.replace('TABLE t', 'TABLE u')}"
-    found = explained(tmp_path, [both, _SUMS, _COUNTS.replace("TABLE t", "TABLE u")])
+    cumulated = _CUMULATED.replace("SUM", "MIN").replace("'10'", "'15'")
+    both = f"{cumulated} UNION ALL {cumulated.replace('TABLE t', 'TABLE u')}"
+    sums, counts = (query.replace("'10'", "'7'") for query in (_SUMS, _COUNTS))
+    found = explained(tmp_path, [both, sums, counts.replace("TABLE t", "TABLE u")])
     t, u = "t: read and decoded once for s0, s1", "u: read and decoded once for s0, s2"
     assert found == [[t, u], [t], [u]]
 

@@ -1,4 +1,4 @@
-"""Windows that differ in their aggregates alone do their partial work once, and each gets what it had alone."""
+"""Windows that differ in aggregates, keys or width do their partial work once, and each gets what it had alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlext.session.offline.compilation import compile_source, new_state, read_source
-from sqlext.sources.packed import MEMBER, PackedWork, SharedWork, Together
+from sqlext.sources.packed import FAILURE, MEMBER, PackedWork, SharedWork, Together
 from sqlext.sources.together import Worked, works_together
 from sqlext.spark.reading.shared_rows import worked
 from sqlext_udfs.expressions.functions import INSTANT
@@ -35,11 +35,19 @@ _WINDOWS = [
     "SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' SECOND)",
 ]
 _AGGREGATES = ["COUNT(*)", "SUM(v)", "MIN(w)", "AVG(half)", "COUNT(DISTINCT v)", "COUNT(v), MAX(w)"]
+_WIDER = [
+    "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '30' SECOND)",
+    "HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND, INTERVAL '30' SECOND)",
+    "CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND, INTERVAL '20' SECOND)",
+]
 _FILTERS = ["", "WHERE v > 0", "WHERE v > 0.0", "WHERE w > 0"]
 
 
-def _query(aggregates: str, window: str = _WINDOWS[0], where: str = "") -> str:
-    return f"SELECT k, {aggregates} FROM TABLE({window}) {where} GROUP BY k, window_start, window_end"
+def _query(aggregates: str, window: str = _WINDOWS[0], where: str = "", keys: str = "k, ") -> str:
+    return f"SELECT {keys}{aggregates} FROM TABLE({window}) {where} GROUP BY {keys}window_start, window_end"
+
+
+_NO_KEY = ""
 
 
 class Member(NamedTuple):
@@ -100,7 +108,8 @@ def _panes(member: Member, packed: list[dict[str, object]]) -> list[object]:
     for came in tables.values():
         out = operator.step(operator.empty(), operator.gathered(came), Clock(Clock.END, None, 0)).out
         found += [tuple(row.values()) for row in out.to_pylist()]
-    marks = [row[name] for row in packed for name in ("read", "mark", "least") if row[name] is not None]
+    # How many cells there are does not matter; all but one of a slice tell of no rows.
+    marks = [row[name] for row in packed for name in ("read", "mark", "least") if row[name] not in (None, 0)]
     return [*sorted(found, key=repr), *marks]
 
 
@@ -118,7 +127,13 @@ def _all_panes(found: list[Member], batches: list[pa.RecordBatch]) -> tuple[list
 
 @given(
     st.lists(
-        st.builds(_query, st.sampled_from(_AGGREGATES), st.sampled_from(_WINDOWS), st.sampled_from(_FILTERS)),
+        st.builds(
+            _query,
+            st.sampled_from(_AGGREGATES),
+            st.sampled_from([*_WINDOWS, *_WIDER]),
+            st.sampled_from(_FILTERS),
+            st.sampled_from(["k, ", "k, w, ", _NO_KEY]),
+        ).filter(lambda query: "SESSION" not in query or "GROUP BY k, window" in query),
         min_size=1,
         max_size=5,
     ),
@@ -143,15 +158,53 @@ def test_other_aggregates_are_one_work(window: str) -> None:
     "other",
     [
         _query("SUM(v)", where="WHERE v > 0"),
-        _query("SUM(v)", _WINDOWS[1]),
-        _query("SUM(v)").replace("SELECT k,", "SELECT w,").replace("BY k", "BY w"),
-        _query("SUM(v)").replace("SELECT k,", "SELECT").replace("BY k,", "BY"),
+        _query("SUM(v)", _WINDOWS[0].replace("10", "15")),
+        _query("SUM(v)", keys="w, "),
+        _query("AVG(half)", keys=_NO_KEY),
+        _query("MIN(half)", _WIDER[0], keys="w, "),
     ],
 )
 def test_other_rows_windows_and_keys_are_works_of_their_own(other: str) -> None:
     found = together(members([_query("COUNT(*)"), other]))
     assert sorted(share.member for of in found for share in of.shares) == [0, 1]
     assert len(found) == 2
+
+
+@pytest.mark.parametrize("finer", [_WINDOWS[0], _WINDOWS[1]])
+@pytest.mark.parametrize("wider", _WIDER)
+@pytest.mark.parametrize("keys", ["k, ", _NO_KEY])
+def test_fewer_keys_and_wider_slices_are_made_of_finer_ones(finer: str, wider: str, keys: str) -> None:
+    queries = [_query("COUNT(v), MAX(w)", wider, keys=keys), _query("SUM(w)", finer, keys="k, w, ")]
+    (one,) = together(members(queries))
+    assert [(share.member, share.coarser is None) for share in one.shares] == [(1, True), (0, False)]
+
+
+def test_sums_that_are_rounded_are_not_made_of_others() -> None:
+    """The order in which they are added shows in their last bits."""
+    assert len(together(members([_query("SUM(half)", _WIDER[0]), _query("SUM(half)")]))) == 2
+
+
+def test_a_key_that_can_fail_is_no_others() -> None:
+    queries = [_query("SUM(v)", keys=_NO_KEY), _query("SUM(v)", keys="v / w, ")]
+    assert len(together(members(queries))) == 2
+
+
+def test_a_sum_that_overflows_is_its_own() -> None:
+    """The sum of all keys is too large, those of each key are not."""
+    value = f"CAST({2**62} AS BIGINT)"
+    found = members([_query(f"SUM({value})"), _query(f"SUM({value})", keys=_NO_KEY)])
+    work = SharedWork(together(found))
+    assert len(work.works) == 1
+
+    def read(_: object) -> Iterator[pa.RecordBatch]:
+        yield _batch([("a", 1, 1, 1), ("b", 1, 1, 1)])
+        yield _batch([("c", 1, 1, 1), ("d", 1, 1, 1)])
+
+    packed = [row for batch in work.process("files", read) for row in batch.to_pylist()]
+    failed = {row[MEMBER]: row[FAILURE] for row in packed if row[FAILURE] is not None}
+    assert list(failed) == [1]
+    assert failed[1].startswith("[RUN-035]")
+    assert len(_panes(found[0], [row for row in packed if row[MEMBER] == 0])) > 4
 
 
 def test_the_same_filter_is_one_work() -> None:

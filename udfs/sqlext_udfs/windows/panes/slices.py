@@ -55,6 +55,10 @@ class Slicing:
         """Whether a window can be of several slices."""
         return self.width != self.size
 
+    def are_made_of(self, others: Slicing) -> bool:
+        """Return whether each slice is of whole slices of others; both are without gaps."""
+        return self.width % others.width == 0 and (self.offset - others.offset) % others.width == 0
+
     def assign(self, times: Ints) -> tuple[Ints, Bools | None]:
         """Return the slice of each time, and which times are in a window at all; None for all."""
         if self.step <= self.size:
