@@ -61,8 +61,10 @@ class Aggregation:
             partials: their columns.
             count: how many groups there are.
         """
+        if not partials:  # there were none
+            before = []
         # Without names, places count.
-        if not before or not self.named or [name for name, _ in before] == self._names:
+        elif self._names and (not before or not self.named or [name for name, _ in before] == self._names):
             return list(partials)
         found: dict[str, Columns] = {}
         place = 0

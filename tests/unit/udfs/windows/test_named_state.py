@@ -96,3 +96,21 @@ def test_state_without_names_goes_by_places(policy: str) -> None:
     whole.step(BEFORE, watermark=0)
     changed.saved, changed.watermark = begun.saved, begun.watermark
     assert last_rows(changed, AFTER) == last_rows(whole, AFTER)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_last_aggregate_goes_and_the_first_one_comes(policy: str) -> None:
+    """A query that asks for keys alone keeps none."""
+    begun, gone, whole = run(policy, ["sum", "count"]), run(policy, []), run(policy, [])
+    for each in (begun, whole):
+        each.step(BEFORE, watermark=0)
+    gone.saved, gone.watermark = begun.saved, begun.watermark
+    assert last_rows(gone, AFTER[:1]) == last_rows(whole, AFTER[:1])
+    come, alone = run(policy, ["count"]), run(policy, ["count"])
+    none = run(policy, [])
+    none.step(BEFORE, watermark=0)
+    come.saved, come.watermark = none.saved, none.watermark
+    found, later = last_rows(come, AFTER), last_rows(alone, AFTER)
+    # A session has begun with the rows from before.
+    of_keys, of_later = ({key: values for (key, _), values in each.items()} for each in (found, later))
+    assert {key: values for key, values in of_keys.items() if key in of_later} == of_later

@@ -144,10 +144,11 @@ class LaneStates:
                 hint="DROP QUERY starts the query anew",
             )
         columns = iter(whole(c) for c in table.columns)
-        # An older version wrote no names: its aggregates are these.
+        # An older version wrote no names.
         named = facts.get(_NAMED, ())
-        width = sum(w for _, w in named) if named else len(self._types[1])
-        widths = (len(self._types[0]), width, len(self._types[2]))
+        # All columns but for the others: three deadlines, the groups' numbers, slots and marks.
+        others = len(self._types[0]) + len(self._types[2]) + 3 + _LANE_COLUMNS + len(self._initial) + 1
+        widths = (len(self._types[0]), table.num_columns - others, len(self._types[2]))
         keys, partials, written = ([next(columns) for _ in range(width)] for width in widths)
         partials = self._aggregation.moved(named, partials, table.num_rows)
         start, event, processing = (_wide(next(columns)) for _ in range(3))
