@@ -7,14 +7,18 @@ Spark runs a micro-batch that stands in ``offsets`` and not in ``commits`` as it
 3. another one, when the old version has gone on meanwhile;
 4. one without rows, where the watermark has moved: what it closes comes out. That is what the old version has closed,
    where both have the same watermark: its own may be further by now, and closes the rest in the next micro-batch.
+
+A version that fills its state reads instead by the micro-batches of the old version, under the same watermarks, as far
+back as Spark has kept them: the old version has judged each row by its watermark, and a late one is in no state.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
@@ -63,13 +67,53 @@ def plan_first(old: ReachedBatch, new: QueryHome, sources: Sequence[str], clock:
 
 def plan_next(old: ReachedBatch, new: QueryHome) -> bool:
     """Plan a micro-batch with what the old version has read since; return whether there is anything."""
-    taken = ends_of(new.location, CHECKPOINT)
-    wanted = _wanted(old, new, taken)
-    if wanted == taken:
+    if _reached_by(old, new):
         return False
-    _take_over(old.home, new)
-    _plan(new.location, last_number(new.location, _OFFSETS) + 1, wanted)
+    plan_as(old, new, watermark=False)
     return True
+
+
+def plan_as(old: ReachedBatch, new: QueryHome, *, watermark: bool) -> None:
+    """Plan a micro-batch up to the end of one of the old version.
+
+    Args:
+        watermark: whether it gets the watermark of that one too; else its own.
+    """
+    wanted = _wanted(old, new, ends_of(new.location, CHECKPOINT))
+    _take_over(old.home, new)
+    mark = _watermark_in(old.home.location, old.batch) if watermark else None
+    _plan(new.location, last_number(new.location, _OFFSETS) + 1, wanted, mark)
+
+
+def _reached_by(old: ReachedBatch, new: QueryHome, *, watermark: bool = False) -> bool:
+    """Return whether the new version has read what a micro-batch of the old one has.
+
+    Args:
+        watermark: whether it must have had its watermark as well.
+    """
+    taken = ends_of(new.location, CHECKPOINT)
+    if _wanted(old, new, taken) != taken:
+        return False
+    last = last_number(new.location, _OFFSETS)
+    return not watermark or _watermark_in(old.home.location, old.batch) <= _watermark_in(new.location, last)
+
+
+def first_cut(old: ReachedBatch) -> ReachedBatch:
+    """Return the first micro-batch of the old version that is still known; what lies before it is read with it."""
+    return next(_cuts(old))
+
+
+def next_cut(old: ReachedBatch, new: QueryHome, *, alike: bool) -> ReachedBatch | None:
+    """Return up to which micro-batch of the old version the new one reads next; None if it has come to its place.
+
+    Args:
+        alike: whether both have the same watermark. Else micro-batches without rows tell nothing.
+    """
+    cuts = list(_cuts(old))
+    done = [n for n, cut in enumerate(cuts) if _reached_by(cut, new, watermark=alike)]
+    # What the new one has read the old one may have forgotten by now: it keeps its last micro-batches.
+    left = cuts[done[-1] + 1 :] if done else cuts
+    return left[0] if left else None
 
 
 def plan_watermark(new: QueryHome, old: ReachedBatch | None = None) -> bool:
@@ -97,6 +141,19 @@ def keep_watermark(new: QueryHome, old: ReachedBatch) -> None:
         version, text, *more = lines_of(new.location, f"{_COMMITS}/{last}")
         changed = json.dumps({**json.loads(text), "nextBatchWatermarkMs": max(found)})
         new.location.put(f"{_COMMITS}/{last}", "\n".join([version, changed, *more]))
+
+
+def _cuts(old: ReachedBatch) -> Iterator[ReachedBatch]:
+    """Yield the last one of all micro-batches in a row that had the same watermark, behind the same watermark."""
+    place = old.home.location
+    known = [n for n in _numbers(place) if n <= old.batch]
+    marks = {n: _watermark_in(place, n) for n in known}
+    for _, same in groupby(known, lambda n: (marks.get(n - 1), marks[n])):
+        yield ReachedBatch(old.home, list(same)[-1])
+
+
+def _numbers(place: Location) -> list[int]:
+    return sorted(int(name) for name in place.names(_OFFSETS) if name.isdecimal())
 
 
 def _wanted(old: ReachedBatch, new: QueryHome, taken: Sequence[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,34 @@ def test_a_query_that_catches_up(workspace: Workspace, broker: str, reader: str)
     session.roll_back(new, workspace.variables)
     workspace.run(old, session=session)
     assert workspace.delta() == [("a", "8"), ("b", "5"), ("c", "1")]
+
+
+@pytest.mark.parametrize("reader", ["spark", "arrow"])
+def test_rows_of_a_database_stay(workspace: Workspace, broker: str, reader: str) -> None:
+    """The state is filled from the topic; a row of the database has its new value when its key is met next."""
+    topic, file = make_topic(broker, f"keep-{reader}", 2), workspace.folder / "x.db"
+    sink = f"'connector' = 'jdbc', 'url' = 'jdbc:sqlite:{file}', 'table-name' = 'counts'"
+    text = SCRIPT.replace("'connector' = 'delta', 'path' = '${{OUT}}/counts'", sink)
+    old, new = (
+        text.format(reader=reader, topic=topic, broker=broker, bounded=BOUNDED, where=where)
+        for where in ("", "WHERE v > 1")
+    )
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE counts (k TEXT PRIMARY KEY, n BIGINT)")
+
+        def rows() -> list[tuple[str, int]]:
+            return sorted(database.execute("SELECT k, n FROM counts").fetchall())
+
+        send(broker, topic, ("a", 1), ("b", 2), ("b", 3))
+        session = workspace.session()
+        workspace.run(old, session=session)
+        assert rows() == [("a", 1), ("b", 5)]
+        send(broker, topic, ("a", 7), ("b", 1))
+        (found,) = session.deploy(new, workspace.variables, keep_rows=True).queries
+        assert (found.outcome, rows()) == ("switched", [("a", 1), ("b", 5)])
+        send(broker, topic, ("c", 4))
+        workspace.run(new, session=session)
+        assert rows() == [("a", 7), ("b", 5), ("c", 4)]
+        send(broker, topic, ("b", 2))
+        workspace.run(new, session=session)
+        assert rows() == [("a", 7), ("b", 7), ("c", 4)]

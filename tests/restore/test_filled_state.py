@@ -158,3 +158,28 @@ def test_what_was_fed_back_is_not_fed_back_again(workspace: Workspace) -> None:
     workspace.run(new)
     assert workspace.delta() == [("a", "1"), ("a", "7")]
     assert sorted(row[2] for row in workspace.delta("letters")) == ["decode", "decode", "replayed", "replayed"]
+
+
+OVER = """CREATE TABLE sums (k STRING, ts TIMESTAMP(3), n BIGINT)
+WITH ('connector' = 'delta', 'path' = '${{OUT}}/sums');
+INSERT INTO sums SELECT k, ts, CAST(SUM({}) OVER (PARTITION BY k ORDER BY ts) AS BIGINT) FROM events;
+"""
+
+
+def test_rows_that_were_late_are_late_again(workspace: Workspace) -> None:
+    """The fill goes by the micro-batches and the watermarks of the old version; so its state has no late row."""
+    head = HEAD.format("spark")
+    old, new = (head + OVER.format(what) for what in ("v", "v * 10"))
+    workspace.put("1.csv", "a,1,1", "a,2,20")
+    workspace.run(old)
+    workspace.put("2.csv", "a,100,3", "a,4,30")
+    workspace.run(old)
+    before = workspace.delta("sums")
+    assert [row[2] for row in before] == ["1", "3"]
+    assert fill(workspace, new).queries[0].outcome == "switched"
+    workspace.put("3.csv", "a,8,60")
+    workspace.run(new)
+    assert [row[2] for row in workspace.delta("sums")] == ["1", "3", "70"]
+    workspace.put("4.csv", "a,8,90")
+    workspace.run(new)
+    assert [row[2] for row in workspace.delta("sums")] == ["1", "3", "70", "150"]

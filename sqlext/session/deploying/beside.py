@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
-from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
+from sqlext.jobs.alongside import (
+    ReachedBatch,
+    first_cut,
+    keep_watermark,
+    next_cut,
+    plan_as,
+    plan_first,
+    plan_next,
+    plan_watermark,
+)
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.query import JobLog
@@ -104,7 +113,9 @@ class NewVersions(SparkHandler):
             new.write_first_tick()
         with self._settings(candidate):
             sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT)
-        plan_first(ReachedBatch(old, old.last_batch()), new, sources, env.settings.get("sqlext.clock"))
+        reached = ReachedBatch(old, old.last_batch())
+        first = first_cut(reached) if candidate.fills_by_cuts else reached
+        plan_first(first, new, sources, env.settings.get("sqlext.clock"))
         # Last: without it the folder is no version, and the next deployment begins anew.
         new.begin(QueryRun(uuid.uuid4().hex, draft.prints))
 
@@ -114,12 +125,15 @@ class NewVersions(SparkHandler):
         Args:
             old: what it has read since is read, too, and what it has closed is closed; it must not run then.
         """
-        while self._is_planned(candidate, version, old):
+        # An old version that runs is not chased: it may be the faster one.
+        home = self.home(candidate, looks=True)
+        there = old or ReachedBatch(home, home.last_batch())
+        while self._is_planned(candidate, version, old, there):
             self._run_planned(candidate, version)
 
-    def _is_planned(self, candidate: Deployable, version: str, old: ReachedBatch | None) -> bool:
+    def _is_planned(self, candidate: Deployable, version: str, old: ReachedBatch | None, there: ReachedBatch) -> bool:
         with self.home(candidate, version) as new:
-            if new.repeats_a_batch():
+            if new.repeats_a_batch() or (candidate.fills_by_cuts and self._is_cut(candidate, new, there)):
                 return True
             if old is None:
                 return False
@@ -130,6 +144,15 @@ class NewVersions(SparkHandler):
             if alike:
                 keep_watermark(new, old)
             return False
+
+    def _is_cut(self, candidate: Deployable, new: QueryHome, old: ReachedBatch) -> bool:
+        """Plan a micro-batch as the old version had it; return whether there is one that is left."""
+        run = old.home.run()
+        alike = run is not None and candidate.has_time_of(run)
+        cut = next_cut(old, new, alike=alike)
+        if cut is not None:
+            plan_as(cut, new, watermark=alike)
+        return cut is not None
 
     def _run_planned(self, candidate: Deployable, version: str) -> None:
         """Run one micro-batch, which stands in the checkpoint."""

@@ -12,9 +12,11 @@ from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.result import Result
 from sqlext.jobs.runs import QueryRun
 from sqlext.plan.timing import InputEnd
+from sqlext.session.deploying.lateness import judges_rows
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
@@ -70,6 +72,11 @@ class Deployable:
         before, now = (dict(t.options) for t in (self.stored or self.draft.insert.table, self.draft.insert.table))
         return any(before.get(key) != now.get(key) for key in _PLACES)
 
+    @property
+    def fills_by_cuts(self) -> bool:
+        """Whether its state must be filled as the old version has read: rows that came late by then are in none."""
+        return self.keeps_rows and judges_rows(self.draft.insert.plan)
+
     def changes_since(self, run: QueryRun) -> tuple[Change, ...]:
         """Return what differs from an older version; whether it is scheduled or endless is no difference."""
         found = changes(run.fingerprint, self.draft.prints)
@@ -78,6 +85,15 @@ class Deployable:
     def has_time_of(self, run: QueryRun) -> bool:
         """Whether its watermark goes by the same rule as that of an older version."""
         return not any(change.part.startswith(_TIME) for change in self.changes_since(run))
+
+    def require_read(self, old: QueryHome) -> None:
+        """Refuse it where the version that is there has no place yet (RUN-084)."""
+        if old.last_batch() >= 0:
+            return
+        if old.repeats_a_batch():
+            why = "the version that is there was stopped within its first micro-batch, which its sink may have"
+            raise self.refusal(why, "run it once more as it was, stop it, and then deploy")
+        raise self.refusal("the version that is there has read nothing", "DROP QUERY starts it anew")
 
     def refusal(self, why: str, hint: str) -> SqlExtError:
         """Return why it cannot be deployed."""

@@ -127,8 +127,7 @@ class Deployer:
         if ended or not found:
             return DeployedQuery(candidate.draft.name, candidate.table, BEGINS_ANEW if ended else SAME)
         require_deployable(candidate, found, self.records.all())
-        if old.last_batch() < 0:
-            raise candidate.refusal("the version that is there has read nothing", "DROP QUERY starts it anew")
+        candidate.require_read(old)
         return None
 
     def _run_beside(self, candidate: Deployable) -> str:
