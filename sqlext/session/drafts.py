@@ -23,7 +23,7 @@ from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
-from sqlext.rewrite.script.begun import Begun, heartbeats, kept_aggregates, readers, state_buckets
+from sqlext.rewrite.script.begun import Begun, heartbeats, kept_state, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.shared import SharedRead, place_of, shared_reads, tables_read, tables_written
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
@@ -229,7 +229,7 @@ class Drafts:
             **kept_bad(script),
             **fed_back(script),
             **state_buckets(script),
-            **kept_aggregates(script, insert.plan),
+            **kept_state(script, insert.plan),
         }
         return Draft(name, insert, script, {**prints, **own})
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlext.analysis.inserts.bound import APPEND, BoundInsert
 from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
+from sqlext.analysis.inserts.fingerprint import AGGREGATES
 from sqlext.connectors.registry import connector_of
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Decision, Verdict
@@ -24,10 +25,13 @@ from sqlext_catalog.model import QueryRecord, Table
 
 _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
-    ChangeKind.ABOVE: "state stays; an aggregate that is new counts rows from now on, also in windows that are open",
+    ChangeKind.ABOVE: "state stays; this holds for what comes out from now on",
     ChangeKind.OWN: "it goes on from its place, with its state",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
 }
+
+
+_NEW_AGGREGATES = "state stays; an aggregate that is new counts rows from now on, also in windows that are open"
 
 
 class ChangedTimeNotice(Notice):
@@ -89,8 +93,11 @@ def leaves_text(found: Sequence[Change]) -> str:
 
 def texts_of(found: Sequence[Change]) -> list[str]:
     """Return what changed, by what it means."""
-    by_kind = {kind: [str(c) for c in found if c.kind is kind] for kind in _MEANS}
-    return [f"{'; '.join(texts)}: {_MEANS[kind]}" for kind, texts in by_kind.items() if texts]
+    means = dict(_MEANS)
+    if any(change.part == AGGREGATES for change in found):
+        means[ChangeKind.ABOVE] = _NEW_AGGREGATES
+    by_kind = {kind: [str(c) for c in found if c.kind is kind] for kind in means}
+    return [f"{'; '.join(texts)}: {means[kind]}" for kind, texts in by_kind.items() if texts]
 
 
 class SharedSessionNotice(Notice):

@@ -12,8 +12,9 @@ What is in no operator's state may change. That is time, in two kinds.
            other way round. Their places get other numbers in the checkpoint, and state stays
            (``sqlext.jobs.rearrangement``).
 
-``ABOVE``  What is made of the groups of the only operator: which aggregates, HAVING, what is selected and filtered
-           above. State knows aggregates by name. One that is new begins with the rows to come.
+``ABOVE``  What is made of the rows of the topmost operator with state: what is selected and filtered above. Of groups
+           that an operator of ours keeps also which aggregates, and HAVING. State knows aggregates by name. One that
+           is new begins with the rows to come. Of groups that Spark keeps the aggregates must stay, in their order.
 
 All other differences rule out going on from the state.
 
@@ -29,7 +30,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlext.analysis.inserts.fingerprint import ADDED_LATER, AGGREGATES, GROUPED, READ, Fingerprint
+from sqlext.analysis.inserts.fingerprint import (
+    ADDED_LATER,
+    AGGREGATES,
+    GROUPED,
+    KEPT,
+    KEPT_BY_SPARK,
+    READ,
+    SUMMARIES,
+    Fingerprint,
+)
 from sqlext.plan.normal_form import NOT_COMPARED
 from sqlext_udfs.aggregates.names import loose_name, plain_name
 
@@ -39,6 +49,8 @@ _LATE_TABLE = "late table option "
 _OF_ROWS = ("largest rowtime", "table of bad rows", "table of dead letters")
 #: Parts above the rows that are grouped.
 _ABOVE = ("SELECT", "HAVING", "WHERE", "steps", "sink columns", "inserted columns", AGGREGATES)
+#: Of which one must be the same: then the parts above differ in what stands above the state alone.
+_STATES = (KEPT, KEPT_BY_SPARK)
 #: Parts that have columns as their places.
 _OF_COLUMNS = ("source columns", "SELECT", "WHERE", "inserted columns", "watermark", "computed column ")
 _END, _BEATS = "end of input", "heartbeats"
@@ -90,7 +102,7 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
             and not (part not in old and _base(part) in ADDED_LATER)
         ):
             found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
-    if READ in old and READ in new and old[READ][1] == new[READ][1]:
+    if _are_same(READ, old, new):
         found = [c for c in found if not c.part.startswith(_OF_COLUMNS)]
     if _only_above(found, old, new):
         found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
@@ -99,12 +111,22 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
 
 
 def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> bool:
-    """Return whether the same rows are grouped in the same way: then state can be found by the names of aggregates."""
-    same = GROUPED in old and GROUPED in new and old[GROUPED][1] == new[GROUPED][1]
+    """Return whether the state is the same, or the same rows are grouped in the same way.
+
+    Then aggregates are found in the state by their names.
+    """
+    if any(_are_same(part, old, new) for part in _STATES):
+        return True
+    same = _are_same(GROUPED, old, new)
     parts = {_base(c.part) for c in found} & set(_ABOVE)
     # Names that differ while the query is the same are another version's: its state is not known by them.
     known = AGGREGATES in old and AGGREGATES in new and parts != {AGGREGATES}
     return same and known and not _are_rewritten(old[AGGREGATES][0], new[AGGREGATES][0])
+
+
+def _are_same(part: str, old: Fingerprint, new: Fingerprint) -> bool:
+    """Whether both have a part, and it is the same."""
+    return part in old and part in new and old[part][1] == new[part][1]
 
 
 def _is_same(part: str, old: str, new: str) -> bool:
@@ -123,7 +145,7 @@ def _are_rewritten(old: str, new: str) -> bool:
 
 
 def _is_compared(part: str) -> bool:
-    if part in (GROUPED, READ):  # summaries of other parts, some of which a checkpoint bears
+    if part in SUMMARIES:  # some of what they sum up a checkpoint bears
         return False
     option = _OPTION.search(_base(part))
     return option is None or option[1] not in NOT_COMPARED

@@ -14,9 +14,10 @@ from dataclasses import fields
 from functools import partial
 
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.types.calls import is_aggregate
 from sqlext.connectors.base import written_columns
 from sqlext.connectors.registry import connector_of
-from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
@@ -42,6 +43,10 @@ STATE_LAYOUT = 1
 GROUPED = "rows that are grouped"
 #: A part for the aggregates that this operator keeps.
 AGGREGATES = "aggregates in state"
+#: A part for the rows that come out of the topmost operator with state, and for all that they depend on.
+KEPT = "rows that state gives"
+#: The same where Spark keeps the groups: then aggregates must be the same ones, in the same order.
+KEPT_BY_SPARK = "groups that Spark keeps"
 #: A part for all that reads columns, by their names: it stays while columns come and go that the query does not read.
 READ = "columns that are read"
 #: Of the parts of a grouping: what is made of its groups.
@@ -49,8 +54,22 @@ _OF_AGGREGATES = ("SELECT", "HAVING")
 _SOURCE_COLUMNS = "source columns"
 #: Parts that the first versions did not have: nothing is known of them where they are not there.
 ADDED_LATER = frozenset(
-    {"rowtime", "pace of the watermark", "largest rowtime", "state buckets", GROUPED, AGGREGATES, READ}
+    {
+        "rowtime",
+        "pace of the watermark",
+        "largest rowtime",
+        "state buckets",
+        GROUPED,
+        AGGREGATES,
+        KEPT,
+        KEPT_BY_SPARK,
+        READ,
+    }
 )
+#: Summaries of other parts.
+SUMMARIES = (GROUPED, KEPT, KEPT_BY_SPARK, READ)
+#: Parts of time, which a checkpoint bears whatever they say (``changes``).
+_OF_TIME = ("watermark", "pace of the watermark", "rowtime NULL handling", "largest rowtime")
 _SHOWN = 160
 
 
@@ -74,21 +93,95 @@ def fingerprint(insert: BoundInsert, zone: str, mode: str, end: str) -> Fingerpr
 
 
 def grouped(plan: nodes.PlanNode) -> Fingerprint:
-    """Return a part for all that the state of a query's only operator depends on, but for which aggregates it keeps.
+    """Return a part for all that the state of a query's topmost operator depends on, but for which aggregates it keeps.
 
     Empty where that is no grouping of ours, or where it must remember the rows that it gave.
     """
-    states = [node for node in walk(plan) if isinstance(node, Stateful) and node.keeps_state]
-    node = states[0] if len(states) == 1 else None
+    node = topmost(plan)
     if not isinstance(node, Aggregate) or node.kept is None:
         return {}
     if node.kept.policy.mode == "RETRACTING" or node.ttl is not None or node.input.changelog:
         return {}
+    return {GROUPED: ("as the query below the aggregates says", digest(_grouped_parts(node)))}
+
+
+def kept(plan: nodes.PlanNode) -> Fingerprint:
+    """Return a part for the rows that a query's topmost operator gives; empty where these rows are changes.
+
+    Steps above it have no state. Of a changelog they must stay: they would leave out what takes a row back.
+    """
+    node = topmost(plan)
+    if node is None or node.changelog or node.updating:
+        return {}
+    parts = _Parts()
+    _add_node(parts, node)
+    parts.add("steps", _shape(node))
+    return {KEPT: ("as the query up to its topmost state says", _without_time(parts.found))}
+
+
+def kept_by_spark(plan: nodes.PlanNode) -> Fingerprint:
+    """Return a part for the groups that Spark keeps for a whole query; empty where it has other state, or none.
+
+    Spark keeps the aggregates that SELECT and HAVING name, each once, in their order. A condition on keys in HAVING
+    counts whole: Spark keeps no group that it leaves out.
+    """
+    node = plan
+    while isinstance(node, nodes.Aliased):
+        node = node.input
+    if not isinstance(node, Aggregate) or node.kept is not None or node is not topmost(plan):
+        return {}
+    if any(state is not node for state in _states(plan)):
+        return {}
+    forms = dict.fromkeys(repr(expression_form(call, node.scope)) for call in _calls_of(node))
+    found = (_without_time(_grouped_parts(node)), list(forms), _on_keys(node))
+    return {KEPT_BY_SPARK: ("as GROUP BY and the aggregates say", _digest(repr(found)))}
+
+
+def topmost(plan: nodes.PlanNode) -> Stateful | None:
+    """Return the operator with state above which there is none, None where there are several or none."""
+    states = _states(plan)
+    below = {id(node) for node in walk(states[0])} if states else set()
+    return states[0] if states and all(id(state) in below for state in states) else None
+
+
+def _states(plan: nodes.PlanNode) -> list[Stateful]:
+    return [node for node in walk(plan) if isinstance(node, Stateful) and node.keeps_state]
+
+
+def _grouped_parts(node: Aggregate) -> Fingerprint:
     parts = _Parts()
     _add_all(parts, (part for part in node.parts() if part[0] not in _OF_AGGREGATES))
     _add_node(parts, node.input)
     parts.add("steps", _shape(node.input))
-    return {GROUPED: ("as the query below the aggregates says", digest(parts.found))}
+    return parts.found
+
+
+def _without_time(found: Fingerprint) -> str:
+    return digest({name: part for name, part in found.items() if not name.startswith(_OF_TIME)})
+
+
+def _calls_of(node: Aggregate) -> list[Call]:
+    """Return the aggregates of SELECT and HAVING, in the order of the text."""
+    expressions = (*(output.expr for output in node.outputs), node.having)
+    found = (part for e in expressions if e is not None for part in _outermost(e, node.scope.mode))
+    return [part for part in found if isinstance(part, Call)]
+
+
+def _on_keys(node: Aggregate) -> object:
+    """Return what HAVING says of keys, None where it asks aggregates alone."""
+    having, mode = node.having, node.scope.mode
+    if having is None or not any(isinstance(part, ColumnRef) for part in _outermost(having, mode)):
+        return None
+    return expression_form(having, node.scope)
+
+
+def _outermost(expr: Node, mode: str) -> Iterator[Node]:
+    """Yield the aggregates in an expression, and the columns beside them."""
+    if isinstance(expr, ColumnRef) or (isinstance(expr, Call) and is_aggregate(expr, mode)):
+        yield expr
+    else:
+        for part in expr.children():
+            yield from _outermost(part, mode)
 
 
 def _read(insert: BoundInsert) -> Fingerprint:

@@ -7,14 +7,17 @@ on keeps its readers, because another reader has other offsets in the checkpoint
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.inserts.fingerprint import AGGREGATES, Fingerprint, grouped
+from sqlext.analysis.inserts.fingerprint import AGGREGATES, Fingerprint, grouped, kept, kept_by_spark
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.plan.stateful import Stateful
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, SparkScript
 from sqlext.settings import Settings
@@ -139,14 +142,22 @@ def state_buckets(script: SparkScript) -> Fingerprint:
     return {_BUCKETS: (str(script.buckets),) * 2} if operators else {}
 
 
-def kept_aggregates(script: SparkScript, plan: PlanNode) -> Fingerprint:
-    """Return the parts that let the aggregates of a query's only operator change (``fingerprint.grouped``)."""
+def kept_state(script: SparkScript, plan: PlanNode) -> Fingerprint:
+    """Return the parts that let what stands above a query's topmost state change (``ChangeKind.ABOVE``)."""
     operators = [step for step in script.steps if isinstance(step, OperatorView)]
-    rows = grouped(plan)
-    if not rows or len(operators) != 1:
+    if not operators:
+        return kept_by_spark(plan)
+    states = (node.function for node in walk(plan) if isinstance(node, Stateful) and node.keeps_state)
+    # Where Spark keeps some of the state, it keeps what is asked above, and no more.
+    if Counter(states) != Counter(step.function for step in operators):
         return {}
-    found = dict(operators[0].arguments).get("aggregates")
-    if not isinstance(found, tuple):
+    return {**kept(plan), **_kept_aggregates(operators[-1], plan)}
+
+
+def _kept_aggregates(operator: OperatorView, plan: PlanNode) -> Fingerprint:
+    rows = grouped(plan)
+    found = dict(operator.arguments).get("aggregates")
+    if not rows or not isinstance(found, tuple):
         return {}
     names = "; ".join(str(name) for *_, name in found)
     return {**rows, AGGREGATES: (names, names)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -21,10 +21,12 @@ from sqlext.jobs.result import Result
 from sqlext.jobs.runs import begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.secrets import redact_text
+from sqlext.session.deploying.candidates import Deployable
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.notices import leaves_text, renamed, repeated, texts_of
 from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.pace import pace_of
 from sqlext.session.offline.script_plan import (
     AT_ONCE,
     HELD_BACK,
@@ -35,8 +37,10 @@ from sqlext.session.offline.script_plan import (
     ScriptPlan,
     SinkPlan,
     TablePlan,
+    Way,
 )
 from sqlext.session.offline.touched import touched_queries
+from sqlext.session.offline.ways import ways_of
 from sqlext.session.records import job_records, written_tables
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import SinkContext
@@ -44,6 +48,8 @@ from sqlext.sinks.opening import foreseen, foreseen_change
 from sqlext.source import SourceText, Span
 from sqlext_catalog.diff import diff
 from sqlext_catalog.model import ObjectName, Relation, Table
+
+_CHANGES = "the script alters a table or drops a query: run these statements before"
 
 
 def plan_source(
@@ -69,7 +75,10 @@ def plan_source(
     """
     before = _relations(state)
     records = state.catalog.snapshot().queries()
-    planner = Planner(state, lookup, keeps=keeps, at_once=options.at_once, options=options, running=frozenset(running))
+    stored = {name: relation for name, relation in before.items() if isinstance(relation, Table)}
+    planner = Planner(
+        state, lookup, keeps=keeps, at_once=options.at_once, options=options, running=frozenset(running), stored=stored
+    )
     interpreter = Interpreter(state, planner)
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
         planner.compiled.clear()
@@ -93,6 +102,7 @@ class Planner(DryRun):
         altered: the same, in words.
         dropped: queries that are gone by then.
         written: tables that queries of the script will have written to, and by which.
+        stored: the tables of the catalog before the script.
     """
 
     options: RunOptions = field(default_factory=RunOptions)
@@ -104,6 +114,7 @@ class Planner(DryRun):
     altered: dict[str, list[str]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
     written: dict[str, str] = field(default_factory=dict)
+    stored: Mapping[str, Table] = field(default_factory=dict)
 
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
@@ -148,7 +159,7 @@ class Planner(DryRun):
             (home, self._held(home, decision)) for home, decision in drafting.looked_at(job)
         ] or [(None, None)] * len(job.drafts)
         plans = [
-            self._plan(drafting, job, draft, home, decision)
+            self._plan(drafting, statement, job, draft, home, decision)
             for draft, (home, decision) in zip(job.drafts, looked, strict=True)
         ]
         self.queries += _as_they_start(plans, stopped=any(q.refusal is not None for q in self.queries))
@@ -168,7 +179,13 @@ class Planner(DryRun):
         return decision
 
     def _plan(
-        self, drafting: Drafts, job: JobDraft, draft: Draft, home: QueryHome | None, decision: Decision | None
+        self,
+        drafting: Drafts,
+        statement: ast.Statement,
+        job: JobDraft,
+        draft: Draft,
+        home: QueryHome | None,
+        decision: Decision | None,
     ) -> QueryPlan:
         repeats = self._repeats(drafting, job, draft, decision)
         refusals = [decision.refusal] if decision is not None and decision.refusal is not None else []
@@ -177,6 +194,7 @@ class Planner(DryRun):
         # Of a query that its place does not fit nobody knows where it would begin.
         reads = tuple(self._reads(draft, place, refusals)) if not refusals else ()
         sink = self._sink(draft, refusals)
+        changed = [error.code for error in refusals] == ["RUN-020"]
         outcome = AT_ONCE if decision is None else decision.verdict.value
         return QueryPlan(
             name=draft.name,
@@ -188,7 +206,25 @@ class Planner(DryRun):
             reads=reads,
             notes=(*_told(decision), *repeats),
             refusal=Refusal.of(refusals[0]) if refusals else None,
+            ways=tuple(self._ways(drafting, statement, job, draft, home)) if home is not None and changed else (),
+            takes_ms=self._takes_ms(draft, home, reads) if place is not None and home is not None else None,
         )
+
+    def _ways(
+        self, drafting: Drafts, statement: ast.Statement, job: JobDraft, draft: Draft, home: QueryHome
+    ) -> Iterator[Way]:
+        """Yield the ways to deploy a query that has changed."""
+        candidate = Deployable(statement, draft, drafting.env, job.end, self.stored.get(draft.insert.table.name.plain))
+        whole = tuple(self._reads(draft, None, []))
+        left = self._reads(draft, read_place(home), [])
+        ms = pace_of(home).ms_for(whole, _without(whole, left))
+        for way in ways_of(candidate, home, drafting.records, whole, ms):
+            # A deployment takes no script that changes what is there.
+            yield Way(way.name, refusal=_CHANGES) if self.coming or self.dropped else way
+
+    def _takes_ms(self, draft: Draft, home: QueryHome, left: Sequence[ReadPlan]) -> int | None:
+        """Return how long a query that goes on reads what is there."""
+        return pace_of(home).ms_for(left, _without(tuple(self._reads(draft, None, [])), left))
 
     def _repeats(self, drafting: Drafts, job: JobDraft, draft: Draft, decision: Decision | None) -> tuple[str, ...]:
         """Return what is said of rows that come a second time."""
@@ -245,6 +281,14 @@ class Planner(DryRun):
         if insert.overwrite:
             return SinkPlan(name, "rewritten")
         return SinkPlan(name, "created" if found.created else "the same" if found.known else "not known")
+
+
+def _without(whole: Sequence[ReadPlan], left: Iterable[ReadPlan]) -> list[ReadPlan]:
+    """Return what has been read: all that there is but for what is left."""
+    return [
+        replace(a, bytes=max(0, a.bytes - b.bytes) if a.bytes is not None and b.bytes is not None else None)
+        for a, b in zip(whole, left, strict=False)
+    ]
 
 
 def _told(decision: Decision | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ HELD_BACK, NOT_REACHED = "held back", "not reached"
 AT_ONCE = "runs at once"
 #: Before the name of a table of the default database; text leaves it out.
 _DEFAULT = f"{DEFAULT_CATALOG}.{DEFAULT_DATABASE}."
+_SPANS = ((86_400, "days"), (3600, "h"), (60, "min"), (1, "s"))
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -63,6 +64,33 @@ class ReadPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """A way to deploy the new version of a query that cannot go on.
+
+    Attributes:
+        name: ``deploy`` or ``deploy --keep-rows``.
+        reads: what it reads.
+        takes_ms: how long that takes at the pace of the old version; None where it is not known.
+        refusal: why it is none.
+    """
+
+    name: str
+    reads: tuple[ReadPlan, ...] = ()
+    takes_ms: int | None = None
+    refusal: str | None = None
+
+    def lines(self) -> Iterator[str]:
+        """Yield it for people."""
+        if self.refusal is not None:
+            yield f"sqlext {self.name} is refused: {self.refusal}"
+            return
+        reads = "; ".join(map(str, self.reads))
+        yield f"sqlext {self.name} is possible{f': {reads}' if reads else ''}"
+        if self.takes_ms is not None:
+            yield f"  {_duration(self.takes_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
 class SinkPlan:
     """What becomes of what a query writes to.
 
@@ -104,6 +132,8 @@ class QueryPlan:
         loses: whether its state is left behind, or rows are written a second time.
         ends: ``finish``, ``catch-up`` or ``none``: how its input ends.
         notes: what is said of it, a line each.
+        ways: to deploy it, where it cannot go on.
+        takes_ms: how long it reads what is there at the pace of before; None where it is not known.
     """
 
     name: str
@@ -115,6 +145,8 @@ class QueryPlan:
     reads: tuple[ReadPlan, ...] = ()
     notes: tuple[str, ...] = ()
     refusal: Refusal | None = None
+    ways: tuple[Way, ...] = ()
+    takes_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +218,18 @@ def _query_lines(query: QueryPlan) -> Iterator[str]:
         yield f"  {query.refusal.code}: {query.refusal.message}"
         if query.refusal.hint:
             yield f"  hint: {query.refusal.hint}"
-    yield from (f"  {text}" for text in (*query.notes, *query.reads, query.sink))
+    yield from (f"  {text}" for way in query.ways for text in way.lines())
+    yield from (f"  {text}" for text in (*query.notes, *query.reads))
+    if query.takes_ms is not None:
+        yield f"  {_duration(query.takes_ms)}"
+    yield f"  {query.sink}"
+
+
+def _duration(ms: int) -> str:
+    """Return how long something takes, in words."""
+    seconds = -(-ms // 1000)
+    number, unit = next((seconds // size, unit) for size, unit in _SPANS if seconds >= 2 * size or size == 1)
+    return f"takes about {max(number, 1)} {unit} at the pace of before"
 
 
 def _short(name: str) -> str:
