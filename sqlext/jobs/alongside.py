@@ -147,6 +147,9 @@ def _cuts(old: ReachedBatch) -> Iterator[ReachedBatch]:
     """Yield the last one of all micro-batches in a row that had the same watermark, behind the same watermark."""
     place = old.home.location
     known = [n for n in _numbers(place) if n <= old.batch]
+    # Before it was scheduled, or endless, it had other sources beside the user's, whose places stand otherwise.
+    counts = {n: len(lines_of(place, f"{_OFFSETS}/{n}")) for n in known}
+    known = [n for n in known if all(counts[m] == counts[known[-1]] for m in known if m >= n)]
     marks = {n: _watermark_in(place, n) for n in known}
     for _, same in groupby(known, lambda n: (marks.get(n - 1), marks[n])):
         yield ReachedBatch(old.home, list(same)[-1])

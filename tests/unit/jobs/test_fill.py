@@ -59,3 +59,14 @@ def test_what_is_forgotten_is_read_at_once_and_then_judged(
     forgotten: int, left: list[tuple[int, int]], tmp_path: Path
 ) -> None:
     assert filled(tmp_path, alike=True, forgotten=forgotten) == left
+
+
+def test_places_of_other_sources_are_no_cuts(tmp_path: Path) -> None:
+    """A query that was scheduled before had fewer sources of its own."""
+    old = QueryHome(tmp_path, "old", looks=True)
+    for number, (watermark, end) in enumerate(BATCHES):
+        written(old, number, watermark, end)
+    for number in range(4, len(BATCHES)):
+        key = f"checkpoint/offsets/{number}"
+        old.location.put(key, f"{old.location.text(key)}\n-")
+    assert first_cut(ReachedBatch(old, len(BATCHES) - 1)).batch == 4
