@@ -49,7 +49,7 @@ def found_rows(script: LocalScript, sources: Location, tests: Sequence[Test], zo
     """
 
     def matching(rows: pa.Table) -> pa.Table:
-        return rows.filter(_mask(rows, tests, zone))
+        return rows.filter(passing(rows, tests, zone))
 
     before: Counter[str] = Counter()
     for piece in pieces_read(script, sources):
@@ -70,7 +70,8 @@ def _numbers(piece: Piece, matching: Matching, start: int, count: int) -> Iterat
     yield from _numbers(piece, matching, start + half, count - half)
 
 
-def _mask(rows: pa.Table, tests: Sequence[Test], zone: str) -> pa.Array:
+def passing(rows: pa.Table, tests: Sequence[Test], zone: str) -> pa.Array:
+    """Return which rows pass tests of their columns."""
     mask = pa.repeat(pa.scalar(True), rows.num_rows)
     for test in tests:
         column = rows.column(test.column)

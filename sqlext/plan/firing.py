@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlext.dialect.ast.expressions import Node
 from sqlext.plan.bad_rows import WRITTEN_BY
@@ -72,6 +72,17 @@ class Silent:
 COMBINED = "rows combined by Arrow where they are read"
 
 
+class Phases(NamedTuple):
+    """The triggers by which the panes of a window come out, as they are written: early, on time, late."""
+
+    early: str = ""
+    on_time: str = ""
+    late: str = ""
+
+
+_UNSAID = Phases()
+
+
 @dataclass(frozen=True, slots=True)
 class Firing:
     """How an operator of ours keeps a grouping of a stream, or would where Spark's own does.
@@ -89,6 +100,7 @@ class Firing:
         ttl: ms of processing time after which a group without a window to which no row came is forgotten.
         emit: its EMIT clause, as EXPLAIN shows it.
         fill: what comes out of windows without rows; None for nothing.
+        phases: which trigger lets the panes of each phase come out, for EXPLAIN ROW.
     """
 
     policy: Policy
@@ -102,6 +114,7 @@ class Firing:
     ttl: int | None = None
     emit: str = ""
     fill: WindowFill | None = None
+    phases: Phases = _UNSAID
 
     @property
     def why(self) -> tuple[str, ...]:
@@ -112,6 +125,11 @@ class Firing:
         """Return how it is kept where an operator above reads its changes: it takes back what it gave."""
         reasons = (*self.reasons, "GROUP BY whose changes are read on")
         return replace(self, reasons=reasons, policy=replace(self.policy, mode="RETRACTING"), panes="each")
+
+    def told(self) -> Firing:
+        """Return how it is kept where each pane is to be told, whatever a sink wants: by an operator of ours."""
+        policy = replace(self.policy, keep_index=True)
+        return replace(self, reasons=(*self.reasons, "its panes are told"), policy=policy, panes="each", late=None)
 
     def combined(self) -> Firing:
         """Return how it is kept where Arrow combines rows as it reads them."""

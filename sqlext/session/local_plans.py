@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -60,6 +61,16 @@ def local_select(plan: PlanNode, env: Environment) -> LocalScript:
         if not can_be_values(of):
             raise NotLocalError(f"column `{name}` of type {of}, which Spark has values of its own for")
     return script
+
+
+def local_steps(plan: PlanNode, env: Environment) -> LocalScript:
+    """Return the script of a plan that this process computes micro-batch by micro-batch, as ``local.stepwise`` does.
+
+    Raises:
+        NotLocalError: why only Spark knows how.
+    """
+    made = partial(script_of, plan, env, end=InputEnd.FINISH, local=True, stepwise=True)
+    return _compiled(made, env)
 
 
 def check_insert(insert: BoundInsert, env: Environment) -> None:

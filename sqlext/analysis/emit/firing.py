@@ -11,6 +11,7 @@ from typing import Literal
 
 from sqlext.analysis.emit import rules
 from sqlext.analysis.emit.late_tables import check_single, late_letters, late_rows
+from sqlext.analysis.emit.phases import by_settings, of_batch, phases_of
 from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import Used, check_clause, check_using
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
@@ -26,7 +27,7 @@ from sqlext.dialect.emit.nodes import EmitClause, LateTable
 from sqlext.dialect.emit.printing import emit_text
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
-from sqlext.plan.firing import Firing, LateRows, trigger_name
+from sqlext.plan.firing import Firing, LateRows, Phases, trigger_name
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import WindowKind, WindowSpec
 from sqlext.plan.scope import Scope, own_parts
@@ -85,6 +86,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     late = kept_late_rows(clause, grouped, given and not _is_cut_by_sql(grouped), env)
     notes: tuple[str, ...] = ()
     using: Used = ()
+    phases: Phases | None = None
     if clause is not None:
         policy = clause_policy(clause, grouped.node, window, number, grouped.scope, processing_time=processing)
         check_clause(clause, policy, _watermarked(grouped))
@@ -93,7 +95,8 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     else:
         policy = Policy(window, default_trigger(window), processing_time=processing)
         if spec is not None and env.settings.has_any(EMIT_SETTINGS):
-            policy = settings_policy(env, window, grouped) or policy
+            by_set = settings_policy(env, window, grouped)
+            policy, phases = by_set or policy, by_settings() if by_set is not None else None
     if late is not None and given:
         check_single(late, grouped, policy)
     if env.functions.names("aggregate"):
@@ -120,6 +123,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
         using=using,
         ttl=ttl,
         emit=emit_text(clause) if clause is not None else "",
+        phases=phases or phases_of(clause, policy),
     )
 
 
@@ -134,7 +138,11 @@ def static_firing(grouped: Grouped) -> Firing | None:
     window = windows_of(assign.spec) if assign is not None else Global()
     why = (*([_FILL] if filled else []), *([_LIMITED] if limited else []))
     return Firing(
-        Policy(window, default_trigger(window)), given, why, emit=emit_text(clause) if clause and filled else ""
+        Policy(window, default_trigger(window)),
+        given,
+        why,
+        emit=emit_text(clause) if clause and filled else "",
+        phases=of_batch(),
     )
 
 

@@ -65,6 +65,19 @@ class UntracedError(Exception):
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group whose result a row is, or is made of.
+
+    Attributes:
+        node: the grouping.
+        facts: what is known of its row.
+    """
+
+    node: Aggregate
+    facts: Facts
+
+
+@dataclass(frozen=True)
 class Origin:
     """The rows of one table that count.
 
@@ -73,12 +86,14 @@ class Origin:
         plan: of all its rows that reach the grouping, the columns that they are tested by.
         tests: what rows must be.
         exact: whether all keys and the window of each grouping are known: else rows of other groups pass too.
+        group: the uppermost group that they are in; None for rows that nobody groups.
     """
 
     scan: Scan
     plan: Project
     tests: tuple[Test, ...]
     exact: bool = True
+    group: Group | None = None
 
 
 def facts_of(columns: Sequence[PlanColumn], values: Sequence[Any]) -> Facts:
@@ -119,6 +134,13 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
         yield from origins(plan.inputs[0], facts)
     else:
         raise UntracedError(plan.what if isinstance(plan, Stateful) else plan.step)
+
+
+def rows_below(group: Group) -> Iterator[Origin]:
+    """Yield all rows of each table that a grouping reads."""
+    for node in walk(group.node):
+        if isinstance(node, Scan):
+            yield replace(_origin(node, (), (), Scope((), "", ""), {}), group=group)
 
 
 def _is_chain(plan: PlanNode) -> bool:
@@ -170,7 +192,8 @@ def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
         found = _below_static_join(node.input, of_keys(keys, node.scope))
     else:
         found = origins(node.input, {**_facts_of_keys(keys, node.scope), **window})
-    yield from (replace(origin, exact=origin.exact and exact) for origin in found)
+    group = Group(node, facts)
+    yield from (replace(origin, exact=origin.exact and exact, group=group) for origin in found)
 
 
 def _keys_of(node: Aggregate, facts: Facts) -> tuple[list[tuple[Expr, Any]], set[str], bool] | None:

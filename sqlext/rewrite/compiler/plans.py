@@ -27,6 +27,7 @@ def script_of(
     begun: Begun | None = None,
     at_once: bool = False,
     local: bool = False,
+    stepwise: bool = False,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -38,6 +39,7 @@ def script_of(
         begun: what it keeps that it began with, where the query goes on or readers of ours have no folder.
         at_once: whether it may run as one batch without state.
         local: whether it is for this process: a script of views that ``arrow.in_process`` compiles.
+        stepwise: whether this process does it micro-batch by micro-batch, and not all at once.
 
     Raises:
         SqlExtError: ENV-014 for what the installed Spark cannot do.
@@ -45,7 +47,7 @@ def script_of(
     """
     readers = Readers(env.settings, begun)
     rewritten = apply_rules(plan if local else readers.settled(plan))
-    if local and not fits_in_process(rewritten, latest=latest):
+    if local and not stepwise and not fits_in_process(rewritten, latest=latest):
         raise Unread("rows that change, or come several times, are given as they come")
 
     def rendered(*, at_once: bool) -> tuple[PlanRenderer, str]:

@@ -7,75 +7,65 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import with_hints
-from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Hint
-from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
-from sqlext.jobs.taken_files import Taken, TakenFiles, taken_files
+from sqlext.jobs.taken.model import END, Taken
 from sqlext.local.arrivals import shown
 from sqlext.local.engine import computed
-from sqlext.local.row_search import found_rows, window_of
+from sqlext.local.row_search import FoundRow, found_rows, window_of
 from sqlext.plan.base import PlanNode, walk
-from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
-from sqlext.plan.lineage.tests import Within
+from sqlext.plan.columns import Part
+from sqlext.plan.lineage.origins import Group, Origin, UntracedError, facts_of, origins, rows_below
+from sqlext.plan.lineage.tests import Equal, IsTrue, Within
 from sqlext.plan.nodes import Scan
-from sqlext.secrets import HIDDEN
 from sqlext.session.introspection.advisor import OF_VIEW, in_utc, named_table
+from sqlext.session.introspection.row_panes import (
+    MOST_PANES,
+    ArrivedRow,
+    Pane,
+    needs_other_rows,
+    panes_of,
+    result_names,
+)
+from sqlext.session.introspection.row_writers import Writer, writers_of
 from sqlext.session.introspection.wanted import wanted_values
 from sqlext.session.local_plans import NotLocalError, local_select
-from sqlext.session.records import home_location
 from sqlext.session.state import SessionState
-from sqlext.settings import DEAD_LETTERS
-from sqlext.source import SourceText
 from sqlext.sources.values import rows_of_table
 from sqlext.spark.notices import Notice
 from sqlext.stores.location import Location
 from sqlext.watermarks.texts import wall
-from sqlext_catalog.model import QueryRecord, Table
+from sqlext_catalog.model import Table
 
-COLUMNS = ("result", "query", "input", "place", "row", "batch", "watermark", "late", "values")
+COLUMNS = (
+    *("result", "query", "input", "place", "row", "batch", "watermark", "late"),
+    *("pane", "firing", "trigger", "rows", "clock", "values"),
+)
 #: The code of a path at which nothing lies.
 _NOT_THERE = "OPT-009"
-_Bound = tuple[PlanNode, tuple[tuple[str, PlanColumn], ...]]
+_QUERY, _INPUT, _LATE = 1, 2, 7
 #: How many rows of a result are explained, and how many input rows of each are shown.
 MOST_RESULTS, MOST_ROWS = 10, 1000
+#: How many input rows a group may have whose panes are told.
+MOST_PANED = 20_000
 
 
 class RowNotice(Notice):
     """What the lines of EXPLAIN ROW do not say of themselves."""
-
-
-@dataclass(frozen=True)
-class Writer:
-    """A query that writes a table.
-
-    Attributes:
-        name: the query's.
-        plan: what it writes.
-        taken: which micro-batches took which files of its input.
-        filled: which column of the table is filled by which one of the plan.
-    """
-
-    name: str
-    plan: PlanNode
-    taken: TakenFiles
-    filled: tuple[tuple[str, PlanColumn], ...]
 
 
 def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, state: SessionState) -> Result:
@@ -100,9 +90,18 @@ def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, 
             span=statement.name_span,
             hint="an INSERT INTO it is remembered from its start on, until DROP QUERY; SHOW QUERIES lists them",
         )
-    writers = list(_writers(statement, records, table, env, state))
+    writers = list(writers_of(statement, records, table, env, state))
     with TemporaryDirectory(prefix="sqlext-") as folder:
         return _Explaining(statement, env, Location(folder)).answer(table, rows, writers)
+
+
+class _Found(NamedTuple):
+    """An input row, where it lies, and the micro-batch that took it; None if that is not known."""
+
+    origin: Origin
+    row: FoundRow
+    place: str
+    taken: Taken | None
 
 
 @dataclass
@@ -141,22 +140,25 @@ class _Explaining:
         self, number: int | None, table: Table, shown: str, values: Mapping[str, Any], writers: Sequence[Writer]
     ) -> None:
         """Add the lines of a row of the result, which has these values."""
-        self.lines.append((number, None, table.name.name, *[None] * 5, shown))
-        before = len(self.lines)
+        self.lines.append((number, None, table.name.name, *[None] * 10, shown))
+        found = 0
         for writer in writers:
             # A column that a query does not fill is NULL in its rows.
             if any(value.is_valid for name, value in values.items() if name not in dict(writer.filled)):
                 continue
-            made_of = list(islice(self._made_of(writer, values), MOST_ROWS + 1))
-            self.lines += ((number, writer.name, *line) for line in made_of[:MOST_ROWS])
+            traced = self._origins(writer, values)
+            made_of = self._made_of(writer, traced, MOST_PANED)
+            found += len(made_of)
+            panes = list(self._panes(writer, traced, made_of))
+            self.lines += ((number, writer.name, *line) for line in (*panes, *map(self._line, made_of[:MOST_ROWS])))
             if len(made_of) > MOST_ROWS:
                 self.notices.append(f"There are more than {MOST_ROWS:,} input rows: the first ones are shown.")
-            if not all(origin.exact for origin in self._origins(writer, values)):
+            if not all(origin.exact for origin in traced):
                 self._say(
                     f"More rows than those of the result may be named for query `{writer.name}`: it does not hold all"
                     " keys, or a frame by rows or a match takes a part of them."
                 )
-        if number is not None and len(self.lines) == before:
+        if number is not None and not found:
             self._say(
                 f"No input row of result {number} is found: its input was rewritten or removed since, a window without"
                 " rows was filled, or the settings, views and functions of its query are others now."
@@ -174,7 +176,7 @@ class _Explaining:
             return
         (shown,) = rows_of_table(pa.table({name: pa.array([v.as_py()], v.type) for name, v in values.items()}))
         self._explain(None, table, _text(list(values), shown), values, writers)
-        judged = [late for _, query, *_, late, _ in self.lines if query is not None]
+        judged = [line[_LATE] for line in self.lines if line[_QUERY] is not None and line[_INPUT] is not None]
         if not judged:
             self.notices.append("No input row is so either.")
         elif all(judged):
@@ -184,9 +186,12 @@ class _Explaining:
 
     def _still_open(self, writer: Writer, values: Mapping[str, Any]) -> Iterator[str]:
         """Yield a text if the watermark of a query has not reached the end of the window yet."""
-        ms = writer.taken.watermark
+        ms = writer.history.watermark
         for origin in self._origins(writer, values):
-            end, watermark = _end_of(origin, self.env.zone), None if ms is None else _clock(ms, origin, self.env.zone)
+            end, watermark = (
+                _end_of(origin, self.env.zone),
+                None if ms is None else _clock(ms, origin.scan, self.env.zone),
+            )
             if end is not None and watermark is not None and watermark < end:
                 yield f"The window ends at {end}, and the watermark of query `{writer.name}` is at {watermark}."
 
@@ -201,13 +206,51 @@ class _Explaining:
                 raise
             return script.query.schema.empty_table()  # no row of the result was written yet
 
-    def _made_of(self, writer: Writer, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """Yield what is said of each row that a result row was made of, from its table on."""
+    def _made_of(self, writer: Writer, traced: Iterable[Origin], most: int) -> list[_Found]:
+        """Return the rows that a result row was made of, at most one more than wanted."""
         try:
-            for origin in self._origins(writer, values):
-                yield from self._rows_of(origin, writer)
+            return list(islice((row for origin in traced for row in self._rows_of(origin, writer)), most + 1))
         except NotLocalError as reason:
             raise self._refused(str(reason)) from reason
+
+    def _panes(self, writer: Writer, traced: Sequence[Origin], made_of: Sequence[_Found]) -> Iterator[tuple[Any, ...]]:
+        """Yield what is said of each pane of the groups that a result row was made of."""
+        groups = {id(origin.group.node): origin.group for origin in traced if origin.group is not None}
+        filled = {column.physical: name for name, column in writer.filled}
+        for group in groups.values():
+            rows = self._of_group(writer, group, traced, made_of)
+            names = result_names(writer.plan, group.node, filled)
+            told = list(islice(panes_of(group, rows, writer.history.times, names, self.env), MOST_PANES + 1))
+            yield from (self._pane(pane, group) for pane in told[:MOST_PANES])
+            if len(told) > MOST_PANES:
+                self._say(f"There are more than {MOST_PANES:,} panes: the first ones are shown.")
+
+    def _of_group(
+        self, writer: Writer, group: Group, traced: Sequence[Origin], made_of: Sequence[_Found]
+    ) -> Sequence[ArrivedRow] | None:
+        """Return the rows by which the panes of a group are told; None if they are too many."""
+        needed = needs_other_rows(group)
+        if needed == "all":
+            made_of = self._made_of(writer, rows_below(group), MOST_PANED)
+        elif needed == "key":
+            kept = [replace(o, tests=tuple(t for t in o.tests if isinstance(t, (Equal, IsTrue)))) for o in traced]
+            made_of = self._made_of(writer, kept, MOST_PANED)
+        if len(made_of) > MOST_PANED:
+            return None
+        own = [found for found in made_of if found.origin.group is not None and found.origin.group.node is group.node]
+        return [ArrivedRow(f.origin.scan.view, f.row.row, f.taken.batch if f.taken is not None else None) for f in own]
+
+    def _pane(self, pane: Pane, group: Group) -> tuple[Any, ...]:
+        watermark = clock = None
+        if pane.time is not None:
+            scan = next(n for n in walk(group.node) if isinstance(n, Scan))
+            known = pane.time.watermark not in (None, END)
+            watermark = _clock(pane.time.watermark or 0, scan, self.env.zone) if known else None
+            clock = None if pane.time.clock is None else wall(pane.time.clock, self.env.zone)
+        batch = None if pane.time is None else pane.time.batch
+        values = _text(list(pane.values), list(pane.values.values()))
+        told = (pane.number, pane.firing, pane.trigger, pane.rows, clock, values)
+        return (None, None, None, batch, watermark, None, *told)
 
     def _origins(self, writer: Writer, values: Mapping[str, Any]) -> list[Origin]:
         known = [(column, values[name]) for name, column in writer.filled if name in values]
@@ -217,23 +260,27 @@ class _Explaining:
         except UntracedError as reason:
             raise self._refused(f"query `{writer.name}` has {reason}, through which rows are not traced") from reason
 
-    def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[tuple[Any, ...]]:
+    def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[_Found]:
         script = local_select(origin.plan.transform(_as_history), in_utc(self.env, origin.scan.table))
-        table = script.reads[0].table
+        table, of_table = script.reads[0].table, writer.taken(origin.scan)
         reader = connector_of(table).table_reader()
         arrived, places = reader.arrived(table), reader.places(table)
         splits = connector_of(table).has_splits(table)
         for found in found_rows(script, self._place(), origin.tests, self.env.zone):
             place, came_with = shown(found.origin, table), places.get(found.origin)
-            taken = None if splits else writer.taken.of(found.origin, arrived.get(found.origin))
+            taken = None if splits else of_table.of(found.origin, arrived.get(found.origin))
             if came_with is not None:
                 place = f"{came_with.text}: {place}"
-                taken = writer.taken.of_position(came_with.split, came_with.begin, came_with.end) or taken
+                taken = of_table.of_position(came_with.split, came_with.begin, came_with.end) or taken
             elif splits:
-                taken = writer.taken.of_position(found.origin, found.number, found.number + 1)
-            judged = _judged(taken, origin, self.env.zone) if taken is not None else (None, None, None)
-            values = _text(*_as_read(origin.scan, found.row))
-            yield origin.scan.table.name.name, place, found.number, *judged, values
+                taken = of_table.of_position(found.origin, found.number, found.number + 1)
+            yield _Found(origin, found, place, taken)
+
+    def _line(self, found: _Found) -> tuple[Any, ...]:
+        origin = found.origin
+        judged = _judged(found.taken, origin, self.env.zone) if found.taken is not None else (None, None, None)
+        values = _text(*_as_read(origin.scan, found.row.row))
+        return (origin.scan.table.name.name, found.place, found.row.number, *judged, *[None] * 5, values)
 
     def _place(self) -> Location:
         self._reads += 1
@@ -248,71 +295,17 @@ class _Explaining:
         )
 
 
-def _writers(
-    asked: ast.ExplainRow, records: Sequence[QueryRecord], table: Table, env: Environment, state: SessionState
-) -> Iterator[Writer]:
-    for text in dict.fromkeys(r.statement for r in records):
-        bound = _bound(asked, text, table, env)
-        # The queries of one statement have its whole text, in the order of its INSERTs.
-        for number, record in enumerate(r for r in records if r.statement == text and bound):
-            plan, filled = bound[number % len(bound)]
-            place = home_location(state.folder, record, state.stores)
-            scans = [n for n in walk(plan) if isinstance(n, Scan)]
-            reached = connector_of(scans[0].table).table_reader().reached if _is_read(scans) else None
-            taken = taken_files(place, record.started, reached)
-            yield Writer(record.name, plan, taken, filled)
-
-
-def _is_read(scans: Sequence[Scan]) -> bool:
-    """Whether a query reads one table, which a reader of ours can read."""
-    return len(scans) == 1 and connector_of(scans[0].table).decodes
-
-
-def _bound(asked: ast.ExplainRow, text: str, table: Table, env: Environment) -> list[_Bound]:
-    """Return what a remembered statement writes into a table, and which columns that fills.
-
-    Raises:
-        SqlExtError: DDL-043 where the text means nothing any more, or has hidden parts.
-    """
-    reason, cause = "its text has secrets, which are not kept", None
-    if HIDDEN not in text:
-        try:
-            return [
-                found for each in parse_script(SourceText.of(text), env.mode) for found in _writes(each, table, env)
-            ]
-        except SqlExtError as error:
-            reason, cause = f"it cannot be read any more: {error.code}: {error.message}", error
-    message = f"the rows cannot be explained by the query that writes `{table.name.name}`: {reason}"
-    hint = "start the query again, under the settings, views and functions that it had"
-    raise SqlExtError("DDL-043", message, span=asked.name_span, hint=hint) from cause
-
-
-def _writes(statement: ast.Statement, table: Table, env: Environment) -> Iterator[_Bound]:
-    if isinstance(statement, ast.CreateTable) and statement.query is not None:
-        plan = QueryBinder(env).bind_whole(statement.query)
-        yield plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False))
-    inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
-    # A row that is explained has come out: what becomes of others is not asked.
-    env = replace(env, settings=env.settings.without(DEAD_LETTERS))
-    for insert in inserts:
-        # ``USE`` may have chosen another database since: the record says which table it writes.
-        if isinstance(insert, ast.Insert) and insert.name[-1] == table.name.name:
-            bound = bind_insert(replace(insert, name=tuple(table.name)), env)
-            pairs = ((a.target.name, a.source) for a in bound.assignments)
-            yield bound.plan, tuple((name, c) for name, c in pairs if c is not None)
-
-
 def _judged(taken: Taken, origin: Origin, zone: str) -> tuple[int, datetime | None, bool | None]:
     """Return a row's micro-batch, the watermark that it met, and whether its window was over by then."""
-    watermark = None if taken.watermark is None else _clock(taken.watermark, origin, zone)
+    watermark = None if taken.watermark is None else _clock(taken.watermark, origin.scan, zone)
     end = _end_of(origin, zone)
     late = None if end is None else watermark is not None and end <= watermark
     return taken.batch, watermark, late
 
 
-def _clock(ms: int, origin: Origin, zone: str) -> datetime:
+def _clock(ms: int, scan: Scan, zone: str) -> datetime:
     """Return a watermark (ms since 1970 UTC) as a wall clock of the table's rowtime."""
-    instant = not any(c.part is Part.INSTANT for c in origin.scan.columns)
+    instant = not any(c.part is Part.INSTANT for c in scan.columns)
     return wall(ms, zone if instant else "UTC")
 
 

@@ -64,12 +64,22 @@ def _time(seconds: int) -> str:
 def explained(session: Session, statement: str) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Yield each row of a result with the rows that it was made of."""
     lines = session.sql(statement).rows
-    results = {number: json.loads(text) for number, query, *_, text in lines if query is None}
+    results = {line[0]: json.loads(line[-1]) for line in lines if line[1] is None}
     rows = defaultdict(list)
     for number, query, table, place, row, *judged, text in lines:
-        if query is not None:
+        if query is not None and table is not None:
             rows[number].append({"table": table, "place": place, "row": row, "judged": judged, **json.loads(text)})
     yield from ((result, rows[number]) for number, result in results.items())
+
+
+def panes(session: Session, statement: str) -> Iterator[tuple[Any, ...]]:
+    """Yield number, firing, trigger and rows of each pane."""
+    yield from (line[8:12] for line in session.sql(statement).rows if line[1] is not None and line[2] is None)
+
+
+def inputs(lines: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return the lines of input rows."""
+    return [line for line in lines if line[1] is not None and line[2] is not None]
 
 
 @pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
@@ -326,7 +336,7 @@ def test_frames_by_rows_name_all_that_may_be_in_them(session: Session) -> None:
         FROM orders WINDOW w AS (PARTITION BY k ORDER BY ts)""")
     asked = session.sql("EXPLAIN ROW FROM counts WHERE k = 'a'")
     assert any("More rows than those of the result" in text for text in asked.notices)
-    assert {json.loads(line[-1])["k"] for line in asked.rows if line[1] is not None} == {"a"}
+    assert {json.loads(line[-1])["k"] for line in inputs(asked.rows)} == {"a"}
 
 
 def test_over_a_window_names_the_rows_of_its_partition(session: Session) -> None:
@@ -353,7 +363,7 @@ def test_a_match_names_the_rows_of_its_partition(session: Session) -> None:
         AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE B AS B.n > A.n) AS m""")
     asked = session.sql("EXPLAIN ROW FROM counts WHERE k = 'b'")
     assert any("More rows than those of the result" in text for text in asked.notices)
-    assert {json.loads(line[-1])["k"] for line in asked.rows if line[1] is not None} == {"b"}
+    assert {json.loads(line[-1])["k"] for line in inputs(asked.rows)} == {"b"}
 
 
 def test_in_another_zone_a_timestamp_is_its_wall_clock(session: Session) -> None:

@@ -1,0 +1,1 @@
+"""What the logs of a query tell of its micro-batches: what each took, by which watermark, and at what time."""

@@ -1,0 +1,184 @@
+"""Read which micro-batch of a query took which file or row, and what time it was then.
+
+An end of a source is a number for each split, or stands for files. These are in ``sources/<view>`` where a reader of
+ours numbers them, and in ``checkpoint/sources`` where Spark does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlext.jobs.query_files import last_number
+from sqlext.jobs.taken.logs import OFFSETS, LoggedBatch, found_files, logged_batches, own_sources
+from sqlext.jobs.taken.model import END, BatchTime, QueryHistory, Taken, TakenRows, path_key
+from sqlext.jobs.taken.ticks import tick_times
+from sqlext.stores.location import Location
+
+#: The batches that were begun without Spark, and what they noted (``QueryHome.begin_batch``).
+_HERE = "local"
+#: The source of files that a reader of ours gives has one split of this name.
+_FILES = "files"
+#: A watermark (ms) from the year 9987 on is the end of input, as for operators (``spark.bucket_steps``).
+_END_OF_INPUT = 253_000_000_000_000
+
+
+@dataclass(frozen=True)
+class TableRead:
+    """A table that a query reads as a stream.
+
+    Attributes:
+        table: its name.
+        reached: the positions by split that an end stands for (``TableReader.reached``); None where a log of files
+            says it, or nobody knows.
+    """
+
+    table: str
+    reached: Callable[[Mapping[str, object]], Mapping[str, int]] | None = None
+
+
+def query_history(place: Location, began: int | None, reads: Sequence[TableRead], *, at_once: bool) -> QueryHistory:
+    """Return what is known of a query's micro-batches.
+
+    Args:
+        place: the query's folder.
+        began: when it began, in ms since 1970 UTC.
+        reads: the tables that it reads as streams, as they stand in its text.
+        at_once: whether Spark runs it as one batch without state.
+    """
+    here = last_number(place, _HERE)
+    if here >= 0 and last_number(place, OFFSETS) < 0:
+        return _of_this_process(place, here, began, reads)
+    try:
+        batches = logged_batches(place)
+        if not batches:
+            return QueryHistory(tables=[TakenRows() for _ in reads])
+        own = own_sources(place)
+        times = _times(place, batches, own, at_once)
+        if at_once:  # its only stream is a row without meaning
+            whole = Taken(batches[0].number, None)
+            return QueryHistory(times, [TakenRows(whole=whole, until=began) for _ in reads])
+        sources = _numbers(reads, [n for n in range(len(batches[0].ends)) if n not in own])
+        tables = [_taken(place, batches, number, reads, place_of) for place_of, number in enumerate(sources)]
+        return QueryHistory(times, tables, batches[-1].watermark or None)
+    except (OSError, ValueError, KeyError, TypeError, IndexError):  # another version's
+        return QueryHistory(tables=[TakenRows() for _ in reads])
+
+
+def _of_this_process(place: Location, batch: int, began: int | None, reads: Sequence[TableRead]) -> QueryHistory:
+    """Return what a query without Spark has noted: one batch, at the end of its input."""
+    whole, noted = Taken(batch, None), _noted(place, batch)
+    ends: Mapping[str, Mapping[str, int]] = noted.get("ends", {})
+    tables = [TakenRows(whole=whole, until=began, ends=ends.get(read.table)) for read in reads]
+    return QueryHistory([BatchTime(batch, END, None, noted.get("at"))], tables)
+
+
+def _noted(place: Location, batch: int) -> Mapping[str, Any]:
+    try:
+        found = json.loads(place.text(f"{_HERE}/{batch}") or "{}")  # older versions have noted nothing
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _times(place: Location, batches: Sequence[LoggedBatch], own: Iterable[int], at_once: bool) -> list[BatchTime]:
+    ticks = tick_times(place, batches, own)
+    times, before, ended = [], None, at_once
+    for batch in batches:
+        tick = ticks.get(batch.number)
+        ended = ended or tick == END or batch.watermark >= _END_OF_INPUT
+        watermark = END if ended else batch.watermark or None
+        if batch.done:
+            clock = batch.at if tick in (None, END) else tick
+            times.append(BatchTime(batch.number, watermark, before, clock))
+        before = watermark
+    return times
+
+
+def _numbers(reads: Sequence[TableRead], theirs: Sequence[int]) -> Sequence[int | None]:
+    """Return the number of each table's source among those of the user.
+
+    Spark numbers sources as they stand in a query. A table that is read twice is one source, or two.
+    """
+    if len(theirs) == len(reads):
+        return list(theirs)
+    tables = list(dict.fromkeys(read.table for read in reads))
+    if len(theirs) == len(tables):
+        return [theirs[tables.index(read.table)] for read in reads]
+    return [None] * len(reads)
+
+
+def _taken(
+    place: Location, batches: Sequence[LoggedBatch], source: int | None, reads: Sequence[TableRead], number: int
+) -> TakenRows:
+    """Return what a query took of the table that it reads as so many others stand before it."""
+    if source is None:
+        return TakenRows()
+    read = reads[number]
+    ends = [batch.ends[source] for batch in batches]
+    splits = [read.reached(end) if read.reached is not None else {} for end in ends]
+    if any(splits):
+        return TakenRows(by_split=_by_split(batches, ends, splits))
+    before = sum(other.table == read.table for other in reads[:number])
+    return TakenRows(dict(_by_path(batches, ends, _files(place, source, read.table, before))))
+
+
+def _judging(batches: Sequence[LoggedBatch], index: int) -> Taken:
+    """Return a micro-batch; its rows are judged by the watermark of the one before."""
+    return Taken(batches[index].number, (batches[index - 1].watermark or None) if index else None)
+
+
+def _by_path(
+    batches: Sequence[LoggedBatch], ends: Sequence[Mapping[str, Any]], files: Iterable[tuple[int, str]]
+) -> Iterator[tuple[str, Taken]]:
+    counts = [_count(end) for end in ends]
+    for position, path in files:
+        index = bisect_left(counts, position + 1)
+        # What came before the first batch that is kept was taken by one of those that are gone.
+        if index < len(batches) and (index > 0 or batches[0].number == 0):
+            yield path_key(path), _judging(batches, index)
+
+
+def _by_split(
+    batches: Sequence[LoggedBatch], ends: Sequence[Mapping[str, Any]], splits: Sequence[Mapping[str, int]]
+) -> Mapping[str, Sequence[tuple[int, Taken]]]:
+    """Return the ends of micro-batches by split; nothing where one of them is not understood."""
+    if any(end and not reached for end, reached in zip(ends, splits, strict=True)):
+        return {}
+    names = {split for reached in splits for split in reached}
+    taken = [_judging(batches, index) for index in range(len(batches))]
+    return {name: [(reached.get(name, 0), each) for reached, each in zip(splits, taken, strict=True)] for name in names}
+
+
+def _count(end: Mapping[str, Any]) -> int:
+    """Return how many files lie before an end."""
+    if not end:
+        return 0
+    return int(end[_FILES]) if _FILES in end else int(end["logOffset"]) + 1
+
+
+def _files(place: Location, source: int, table: str, before: int) -> Iterator[tuple[int, str]]:
+    """Yield positions and paths of files; those that Spark found together have one position.
+
+    Args:
+        before: how often the query reads the table before.
+    """
+    clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in table)
+    view = re.compile(rf"sqlext_{clean}(?:_(\d+))?")  # as ``Environment.source_view`` names it
+    own: dict[int, list[str]] = {}
+    for name in sorted(name for name in place.names("sources") if name.endswith(".json")):
+        found = view.fullmatch(name.partition("/")[0])
+        if found is not None:
+            own.setdefault(int(found[1] or 1), []).append(name)
+    if not own:
+        yield from found_files(place, source)
+        return
+    position = 0
+    for name in own[sorted(own)[min(before, len(own) - 1)]]:
+        for path, *_ in place.json(f"sources/{name}"):
+            yield position, path
+            position += 1
