@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from types import TracebackType
 
@@ -300,10 +300,15 @@ class QueryHome:
         """Return the last batch that Spark has counted as done, -1 if there is none."""
         return last_number(self.location, f"{_CHECKPOINT}/commits")
 
-    def begin_batch(self, batch_id: int) -> None:
-        """Note, before a sink writes, that a batch without Spark is begun; whoever goes on may find it written."""
+    def begin_batch(self, batch_id: int, ends: Mapping[str, Mapping[str, int]]) -> None:
+        """Note, before a sink writes, that a batch without Spark is begun; whoever goes on may find it written.
+
+        Args:
+            ends: how far each table was read, by split, for EXPLAIN ROW.
+        """
         self.fence.check()
-        self._put(f"{_LOCAL}/{batch_id}", "")
+        noted = {"at": time.time_ns() // 1_000_000, "ends": {name: dict(end) for name, end in ends.items()}}
+        self._put(f"{_LOCAL}/{batch_id}", json.dumps(noted))
 
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""

@@ -107,7 +107,7 @@ def _write(
             place = Location(sources)
             found = computed(part.script, place, given(place))
         repeated = repeated or home.repeats_a_batch()
-        home.begin_batch(_BATCH)
+        home.begin_batch(_BATCH, found.ends)
         at_step("batch begun")
         home.fence.check()
         part.sink.write(found.rows, _BATCH, repeated=repeated)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 import pyarrow as pa
 
-from sqlext.connectors.splits import SplitReader
+from sqlext.connectors.splits import Offset, SplitReader
 from sqlext.rewrite.arrow.in_process import LocalScript, LocalStep, Operated, Queried
 from sqlext.rewrite.script.model import ReadView
 from sqlext.sources.program import Facts, Program
@@ -24,17 +25,19 @@ TASKS = 1
 
 @dataclass(frozen=True)
 class Computed:
-    """The rows of a query, and how many rows were read for them."""
+    """The rows of a query, how many rows were read for them, and how far each table was read, by split."""
 
     rows: pa.Table
     read: int
+    ends: Mapping[str, Offset] = field(default_factory=dict)
 
 
 class ReadRows(NamedTuple):
-    """The rows of a table's view, and how many rows of the table were read for them."""
+    """The rows of a table's view, how many rows of the table were read for them, and how far, by split."""
 
     table: pa.Table
     read: int
+    end: Offset = MappingProxyType({})
 
 
 def computed(script: LocalScript, sources: Location, given: Mapping[str, ReadRows] | None = None) -> Computed:
@@ -51,7 +54,7 @@ def computed(script: LocalScript, sources: Location, given: Mapping[str, ReadRow
     run = _Run(sources, int(clock.time() * 1000), given or {})
     for step in script.steps:
         run.tables[step.view] = run.made(step)
-    return Computed(script.query.run(run.tables), run.facts.rows)
+    return Computed(script.query.run(run.tables), run.facts.rows, run.ends)
 
 
 @dataclass
@@ -61,6 +64,7 @@ class _Run:
     given: Mapping[str, ReadRows]
     tables: dict[str, pa.Table] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
+    ends: dict[str, Offset] = field(default_factory=dict)
 
     def made(self, step: LocalStep) -> pa.Table:
         """Return the rows of a view."""
@@ -75,11 +79,13 @@ class _Run:
     def _read(self, step: ReadView) -> pa.Table:
         if step.view in self.given:
             self.facts.add(self.given[step.view].read)
+            self.ends[step.table.name.name] = self.given[step.view].end
             return self.given[step.view].table
         reader = opened(step, self.sources)
         try:
             start = reader.initial()
-            pieces = reader.slices(start, reader.latest(start, None))
+            end = self.ends[step.table.name.name] = reader.latest(start, None)
+            pieces = reader.slices(start, end)
             return rows_read(step, (batch for piece in pieces for batch in reader.read(piece)), self.facts)
         finally:
             reader.close()
@@ -127,9 +133,9 @@ class Gathered:
         for columns in self._program.run(batch, self._facts) if batch.num_rows else ():
             self._made.append(pa.record_batch(list(columns.values()), self._schema))
 
-    def rows(self) -> ReadRows:
-        """Return all rows that were taken."""
-        return ReadRows(pa.Table.from_batches(self._made, self._schema), self._facts.rows)
+    def rows(self, end: Offset = MappingProxyType({})) -> ReadRows:
+        """Return all rows that were taken; ``end`` is how far the table was read."""
+        return ReadRows(pa.Table.from_batches(self._made, self._schema), self._facts.rows, end)
 
 
 def positional(table: pa.Table) -> pa.Table:

@@ -55,13 +55,14 @@ def read_together(read: SharedRead, sources: Location) -> list[ReadRows]:
     views = {number: Gathered(steps[number]) for number in dict.fromkeys(same)}
     try:
         start = reader.initial()
-        for piece in reader.slices(start, reader.latest(start, None)):
+        end = reader.latest(start, None)
+        for piece in reader.slices(start, end):
             for batch in reader.read(piece):
                 for view in views.values():
                     view.take(batch)
     finally:
         reader.close()
-    rows = {number: view.rows() for number, view in views.items()}
+    rows = {number: view.rows(end) for number, view in views.items()}
     return [rows[number] for number in same]
 
 

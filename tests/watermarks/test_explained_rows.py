@@ -112,7 +112,7 @@ def test_late_rows_of_a_delta_table_have_their_version(run: TimedRun, tmp_path: 
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_late_rows_of_a_topic_have_their_offset(run: TimedRun, broker: str) -> None:
-    """How Spark writes the offsets of a topic, ``tests/unit/jobs/test_taken_files.py`` has."""
+    """How Spark writes the offsets of a topic, ``tests/unit/jobs/test_taken_rows.py`` has."""
     name = make_topic(broker, "explained", 1)
 
     def put(_: int, seconds: Sequence[int]) -> None:

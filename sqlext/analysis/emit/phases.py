@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
 
-from sqlext.dialect.emit.nodes import AfterWatermark, DefaultTrigger, EmitClause
-from sqlext.dialect.emit.printing import trigger_text
+from sqlext.dialect.emit.nodes import AfterWatermark, DefaultTrigger, EmitClause, Trigger
 from sqlext.plan.firing import Phases
 from sqlext_udfs.windows.policy import Global, Policy
+
+#: Where the early and the late part of AFTER WATERMARK begin.
+_PARTS = re.compile(r"\s+(?:EARLY|LATE)\b", re.IGNORECASE)
 
 
 def phases_of(clause: EmitClause | None, policy: Policy) -> Phases:
@@ -21,13 +23,17 @@ def phases_of(clause: EmitClause | None, policy: Policy) -> Phases:
         every = _default(policy)
         return Phases(every, every, every)
     trigger = clause.trigger
-    every = trigger_text(trigger)
+    every = trigger.span.one_line
     if not isinstance(trigger, AfterWatermark):
         return Phases(every, every, every)
-    plain = trigger_text(replace(trigger, early=None, late=None))
-    early = f"EARLY {trigger_text(trigger.early)}" if trigger.early is not None else every
-    late = f"LATE {trigger_text(trigger.late)}" if trigger.late is not None else every
-    return Phases(early, plain, late)
+    return Phases(_part("EARLY", trigger.early, trigger), _PARTS.split(every)[0], _part("LATE", trigger.late, trigger))
+
+
+def _part(word: str, part: Trigger | None, whole: Trigger) -> str:
+    # Other systems have one phrase for all of it.
+    if part is None or part.span.start == whole.span.start:
+        return whole.span.one_line
+    return f"{word} {part.span.one_line}"
 
 
 def _default(policy: Policy) -> str:

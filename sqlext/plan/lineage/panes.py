@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlext.dialect.ast.expressions import Call
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.grouping import Aggregate
@@ -13,6 +14,7 @@ from sqlext.plan.lineage.origins import Group
 from sqlext.plan.lineage.tests import Equal
 from sqlext.plan.nodes import Output, WindowKind
 from sqlext.plan.normal_form import expression_form
+from sqlext.plan.scope import own_parts
 from sqlext_udfs.windows.policy import LimitedSession, Session
 
 #: What is told of each pane, in this order; the results of the grouping stand behind.
@@ -70,7 +72,7 @@ def paned(group: Group, *, results: bool) -> PanedGroup:
             if bound in known:
                 bounds[len(columns)] = (bound, known[bound])
             columns.append(replace(of_window[bound], name=f"__{bound}", physical=node.by.window, time=None))
-    shown = [(o, c) for o in node.outputs if o.expr is not None for c in node.columns if c.physical == o.physical]
+    shown = [(o, c) for o in node.outputs if _is_result(o) for c in node.columns if c.physical == o.physical]
     if results:
         outputs += [o for o, _ in shown]
         columns += [replace(c, time=None) for _, c in shown]
@@ -86,6 +88,12 @@ def paned(group: Group, *, results: bool) -> PanedGroup:
     )
     names = tuple((o.physical, c.name) for o, c in shown) if results else ()
     return PanedGroup(plan, tuple(keys), bounds, grows, names, having)
+
+
+def _is_result(output: Output) -> bool:
+    """Whether a column is told; what a row does to the result is, in any case."""
+    parts = own_parts(output.expr) if output.expr is not None else ()
+    return output.expr is not None and not any(isinstance(p, Call) and p.function == "ROW_KIND" for p in parts)
 
 
 def _form(node: Aggregate, expr: Any) -> str:

@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -246,7 +246,8 @@ class _Explaining:
             scan = next(n for n in walk(group.node) if isinstance(n, Scan))
             known = pane.time.watermark not in (None, END)
             watermark = _clock(pane.time.watermark or 0, scan, self.env.zone) if known else None
-            clock = None if pane.time.clock is None else wall(pane.time.clock, self.env.zone)
+            timed = pane.time.clock is not None and group.node.uses_clock
+            clock = wall(pane.time.clock or 0, self.env.zone) if timed else None
         batch = None if pane.time is None else pane.time.batch
         values = _text(list(pane.values), list(pane.values.values()))
         told = (pane.number, pane.firing, pane.trigger, pane.rows, clock, values)
@@ -299,8 +300,14 @@ def _judged(taken: Taken, origin: Origin, zone: str) -> tuple[int, datetime | No
     """Return a row's micro-batch, the watermark that it met, and whether its window was over by then."""
     watermark = None if taken.watermark is None else _clock(taken.watermark, origin.scan, zone)
     end = _end_of(origin, zone)
-    late = None if end is None else watermark is not None and end <= watermark
+    late = None if end is None else watermark is not None and end + _allowed(origin) <= watermark
     return taken.batch, watermark, late
+
+
+def _allowed(origin: Origin) -> timedelta:
+    """Return how long after its end a window takes rows: ALLOW LATENESS, and a watermark that is held back."""
+    firing = origin.group.node.firing if origin.group is not None else None
+    return timedelta(milliseconds=0 if firing is None else firing.policy.lateness + firing.policy.delay)
 
 
 def _clock(ms: int, scan: Scan, zone: str) -> datetime:

@@ -142,7 +142,8 @@ def _missing(rows: Sequence[ArrivedRow], times: Sequence[BatchTime]) -> str:
     known = {time.batch for time in times}
     lost = sum(row.batch is None for row in rows)
     if lost:
-        return f"the micro-batches of {lost} of {len(rows)} input rows are not known: they came later, or before the last 100"
+        which = f"the micro-batches of {lost} of {len(rows)} input rows"
+        return f"{which} are not known: they came later, or before the last 100"
     return "" if any(row.batch in known for row in rows) or not rows else "no micro-batch that took them has ended yet"
 
 
