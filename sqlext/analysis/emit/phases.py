@@ -26,7 +26,11 @@ def phases_of(clause: EmitClause | None, policy: Policy) -> Phases:
     every = trigger.span.one_line
     if not isinstance(trigger, AfterWatermark):
         return Phases(every, every, every)
-    return Phases(_part("EARLY", trigger.early, trigger), _PARTS.split(every)[0], _part("LATE", trigger.late, trigger))
+    late = _part("LATE", trigger.late, trigger)
+    lateness = dict(clause.places).get("lateness")
+    if trigger.late is None and lateness is not None:  # each row that comes then, by default
+        late = f"{every} {lateness.one_line}"
+    return Phases(_part("EARLY", trigger.early, trigger), _PARTS.split(every)[0], late)
 
 
 def _part(word: str, part: Trigger | None, whole: Trigger) -> str:

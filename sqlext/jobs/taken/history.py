@@ -64,7 +64,9 @@ def query_history(place: Location, began: int | None, reads: Sequence[TableRead]
             return QueryHistory(times, [TakenRows(whole=whole, until=began) for _ in reads])
         sources = _numbers(reads, [n for n in range(len(batches[0].ends)) if n not in own])
         tables = [_taken(place, batches, number, reads, place_of) for place_of, number in enumerate(sources)]
-        return QueryHistory(times, tables, batches[-1].watermark or None)
+        # One that is planned and not done has closed nothing yet.
+        done = [batch.watermark for batch in batches if batch.done] or [batches[-1].watermark]
+        return QueryHistory(times, tables, done[-1] or None)
     except (OSError, ValueError, KeyError, TypeError, IndexError):  # another version's
         return QueryHistory(tables=[TakenRows() for _ in reads])
 

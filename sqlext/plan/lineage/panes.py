@@ -31,6 +31,7 @@ class PanedGroup:
             stands what a row does to the result (``plan.base.KIND``).
         keys: what the keys must be.
         bounds: ``start``, ``end`` or ``time`` of the window, as far as they are known, by their column.
+        windows: the columns of the start and the end of the window; none without a window.
         grows: whether the window was smaller in panes before the last one: a session.
         results: physical column and name of each result; they are the last columns before ``having``.
         having: whether the last visible column says whether HAVING holds.
@@ -39,6 +40,7 @@ class PanedGroup:
     plan: Aggregate
     keys: tuple[Equal, ...]
     bounds: Mapping[int, tuple[str, Any]]
+    windows: tuple[int, ...]
     grows: bool
     results: tuple[tuple[str, str], ...]
     having: bool
@@ -63,11 +65,13 @@ def paned(group: Group, *, results: bool) -> PanedGroup:
             outputs.append(replace(output, physical=f"__held_{len(columns)}"))
             columns.append(PlanColumn(outputs[-1].physical, None, outputs[-1].physical))
     bounds: dict[int, tuple[str, Any]] = {}
+    windows: tuple[int, ...] = ()
     assign = node.assignment()
     if assign is not None and node.by.window is not None:
         known = {bound: value for (_, bound), value in group.facts.items() if bound in _BOUNDS}
         of_window = {c.window_bound: c for c in assign.columns if c.physical == assign.physical}
         outputs.append(Output(node.by.window, handed_on=replace(of_window["start"], physical=node.by.window)))
+        windows = (len(columns), len(columns) + 1)
         for bound in _BOUNDS:
             if bound in known:
                 bounds[len(columns)] = (bound, known[bound])
@@ -87,7 +91,7 @@ def paned(group: Group, *, results: bool) -> PanedGroup:
         assign is not None and assign.spec.kind is WindowKind.SESSION
     )
     names = tuple((o.physical, c.name) for o, c in shown) if results else ()
-    return PanedGroup(plan, tuple(keys), bounds, grows, names, having)
+    return PanedGroup(plan, tuple(keys), bounds, windows, grows, names, having)
 
 
 def _is_result(output: Output) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -34,6 +34,7 @@ from sqlext.plan.lineage.tests import Equal, IsTrue, Within
 from sqlext.plan.nodes import Scan
 from sqlext.session.introspection.advisor import OF_VIEW, in_utc, named_table
 from sqlext.session.introspection.row_panes import (
+    LEFT_OUT,
     MOST_PANES,
     ArrivedRow,
     Pane,
@@ -57,7 +58,7 @@ COLUMNS = (
 )
 #: The code of a path at which nothing lies.
 _NOT_THERE = "OPT-009"
-_QUERY, _INPUT, _LATE = 1, 2, 7
+_QUERY, _INPUT, _LATE, _FIRING = 1, 2, 7, 9
 #: How many rows of a result are explained, and how many input rows of each are shown.
 MOST_RESULTS, MOST_ROWS = 10, 1000
 #: How many input rows a group may have whose panes are told.
@@ -176,24 +177,34 @@ class _Explaining:
             return
         (shown,) = rows_of_table(pa.table({name: pa.array([v.as_py()], v.type) for name, v in values.items()}))
         self._explain(None, table, _text(list(values), shown), values, writers)
-        judged = [line[_LATE] for line in self.lines if line[_QUERY] is not None and line[_INPUT] is not None]
+        lines = [line for line in self.lines if line[_QUERY] is not None]
+        judged = [line[_LATE] for line in lines if line[_INPUT] is not None]
         if not judged:
             self.notices.append("No input row is so either.")
         elif all(judged):
             self.notices.append("All input rows that would make it came too late.")
+        if any(LEFT_OUT in (line[_FIRING] or "") for line in lines):
+            self.notices.append("A pane came out, and HAVING left it out.")
         for writer in writers:
-            self.notices += self._still_open(writer, values)
+            traced = self._origins(writer, values)
+            self.notices += _lacking(writer, traced, {line[_INPUT] for line in lines if line[_QUERY] == writer.name})
+            self.notices += self._still_open(writer, traced)
 
-    def _still_open(self, writer: Writer, values: Mapping[str, Any]) -> Iterator[str]:
-        """Yield a text if the watermark of a query has not reached the end of the window yet."""
-        ms = writer.history.watermark
-        for origin in self._origins(writer, values):
-            end, watermark = (
-                _end_of(origin, self.env.zone),
-                None if ms is None else _clock(ms, origin.scan, self.env.zone),
-            )
-            if end is not None and watermark is not None and watermark < end:
-                yield f"The window ends at {end}, and the watermark of query `{writer.name}` is at {watermark}."
+    def _still_open(self, writer: Writer, traced: Sequence[Origin]) -> Iterator[str]:
+        """Yield texts if the watermark of a query has not reached the end of the window yet: which inputs hold it."""
+        ms, zone = writer.history.watermark, self.env.zone
+        ends = {end: origin for origin in traced if (end := _end_of(origin, zone)) is not None}
+        for end, origin in ends.items():
+            watermark = None if ms is None else _clock(ms, origin.scan, zone)
+            if watermark is None or watermark >= end + _allowed(origin):
+                continue
+            yield f"The window ends at {end}, and the watermark of query `{writer.name}` is at {watermark}."
+            for known in writer.report.inputs if writer.report is not None else ():
+                here = None if known.watermark is None else wall(known.watermark, known.zone)
+                if not (known.idle or known.ended) and (here is None or here < end):
+                    at = "has none yet" if here is None else f"is at {here}"
+                    row = end + timedelta(milliseconds=known.delay)
+                    yield f"The watermark of `{known.name}` {at}: a row of {row} or later must come."
 
     def _results(self, plan: PlanNode) -> pa.Table:
         try:
@@ -294,6 +305,14 @@ class _Explaining:
             span=self.statement.name_span,
             hint="groupings by windows and keys, Top-N, DISTINCT and filters over files and Delta tables can",
         )
+
+
+def _lacking(writer: Writer, traced: Sequence[Origin], found: Container[object]) -> Iterator[str]:
+    """Yield which of several tables have no row that would make a row."""
+    names = dict.fromkeys(origin.scan.table.name.name for origin in traced)
+    lacking = [name for name in names if name not in found]
+    if len(lacking) < len(names):
+        yield from (f"No row of `{name}` is so, which query `{writer.name}` reads too." for name in lacking)
 
 
 def _judged(taken: Taken, origin: Origin, zone: str) -> tuple[int, datetime | None, bool | None]:

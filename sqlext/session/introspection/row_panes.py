@@ -31,6 +31,9 @@ from sqlext_udfs.kernel.row_kinds import DELETE, UPDATE_BEFORE
 
 #: How many panes of a group are told.
 MOST_PANES = 1000
+#: What is said of a pane that came out of no query.
+LEFT_OUT = "left out by HAVING"
+_WINDOW = ("window_start", "window_end")
 
 
 @dataclass(frozen=True)
@@ -239,9 +242,10 @@ def _pane(group: Group, told: PanedGroup, time: BatchTime, line: list[Any], name
     if kind in (UPDATE_BEFORE, DELETE):
         firing += ", taken back"
     if told.having and results[-1] is not True:
-        firing += ", left out by HAVING"
+        firing += f", {LEFT_OUT}"
     trigger = {"EARLY": phases.early, "LATE": phases.late}.get(str(timing), phases.on_time)
     if timing == "FILLED":
         trigger = f"{trigger}, FILL"
-    values = {names.get(physical, name): v for (physical, name), v in zip(told.results, results, strict=False)}
+    values = {name: line[place] for name, place in zip(_WINDOW, told.windows, strict=False)}
+    values |= {names.get(physical, name): v for (physical, name), v in zip(told.results, results, strict=False)}
     return Pane(time, number, firing, trigger, rows, values)

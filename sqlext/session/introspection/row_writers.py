@@ -12,9 +12,11 @@ from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
+from sqlext.jobs.query_files import TIME
 from sqlext.jobs.runs import run_from_json
 from sqlext.jobs.taken.history import TableRead, query_history
 from sqlext.jobs.taken.model import QueryHistory, TakenRows
+from sqlext.jobs.timekeeping import read_report
 from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import Scan
@@ -25,6 +27,7 @@ from sqlext.session.state import SessionState
 from sqlext.settings import DEAD_LETTERS
 from sqlext.source import SourceText
 from sqlext.stores.location import Location
+from sqlext.watermarks.report import TimeReport
 from sqlext_catalog.model import QueryRecord, Table
 
 _Bound = tuple[PlanNode, tuple[tuple[str, PlanColumn], ...]]
@@ -40,6 +43,7 @@ class Writer:
         scans: the tables that it reads as streams.
         history: its micro-batches, with what they took of these.
         filled: which column of the table is filled by which one of the plan.
+        report: what its time keeper knew last; None where none runs.
     """
 
     name: str
@@ -47,6 +51,7 @@ class Writer:
     scans: tuple[Scan, ...]
     history: QueryHistory
     filled: tuple[tuple[str, PlanColumn], ...]
+    report: TimeReport | None = None
 
     def taken(self, scan: Scan) -> TakenRows:
         """Return which micro-batches took the rows of a table; of one that is no stream nothing is known."""
@@ -80,7 +85,14 @@ def _writer(
     place = home_location(state.folder, record, state.stores)
     scans = tuple(n for n in walk(plan) if isinstance(n, Scan) and n.is_stream)
     history = query_history(place, record.started, [_read(scan) for scan in scans], at_once=_is_at_once(place))
-    return Writer(record.name, plan, scans, history, filled)
+    return Writer(record.name, plan, scans, history, filled, _report(place))
+
+
+def _report(place: Location) -> TimeReport | None:
+    try:
+        return read_report(place.below(TIME))
+    except (ValueError, KeyError, TypeError):  # of another version
+        return None
 
 
 def _is_at_once(place: Location) -> bool:
