@@ -87,7 +87,7 @@ class Explained:
         condition = _condition(names, row)
         asked = self.session.sql(f"EXPLAIN ROW FROM {query.table}{condition and f' WHERE {condition}'}")
         for _, writer, table, place, number, *_ in asked.rows:
-            if writer is not None:
+            if writer is not None and table is not None:  # no pane
                 lines[table][place].add(number)
         return lines
 

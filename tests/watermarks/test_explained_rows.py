@@ -57,14 +57,18 @@ def late_rows(run: TimedRun, script: str, put: Callable[[int, Sequence[int]], ob
     counted: Counter[int] = Counter()
     late = []
     results = {}
-    for number, query, _, place, row, batch, watermark, is_late, text in run.session.sql("EXPLAIN ROW FROM out").rows:
+    panes = {}
+    for line in run.session.sql("EXPLAIN ROW FROM out").rows:
+        number, query, table, place, row, batch, watermark, is_late, *_, held, _, text = line
         if query is None:
             results[number] = json.loads(text)["n"]
+        elif table is None:
+            panes[number] = held
         elif is_late:
             late.append((place, row, batch, str(watermark)))
         else:
             counted[number] += 1
-    assert results == counted
+    assert results == counted == panes
     assert sorted(results.values()) == [1, 2, 2]
     assert run.query.progress["rows_dropped"] == len(late)
     return sorted(late)
@@ -88,7 +92,7 @@ def test_late_rows_of_files_are_told_apart(run: TimedRun, reader: str) -> None:
     assert late == [(*place, *batch) for place, batch in zip(files[1:], BATCHES, strict=True)]
     asked = f"k = 'x' AND w = TIMESTAMP '{DAY}03:00'"
     found = run.session.sql(f"EXPLAIN WHY NOT FROM out WHERE {asked}")
-    assert [(row[3], row[4], row[7]) for row in found.rows if row[1]] == [("0004.csv", 3, False)]
+    assert [(row[3], row[4], row[7]) for row in found.rows if row[1] and row[2]] == [("0004.csv", 3, False)]
     assert [text.partition(",")[0] for text in found.notices] == [
         "No row of `out` is so.",
         f"The window ends at {DAY}04:00",
