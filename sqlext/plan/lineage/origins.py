@@ -395,6 +395,8 @@ def _origin(
     """Return the rows of a chain for which conditions hold, and whose keys and columns are what is known of them."""
     (scan,) = (n for n in walk(chain) if isinstance(n, Scan))
     assigned = next((n for n in walk(chain) if isinstance(n, AssignWindows)), None)
+    if assigned is not None and assigned.spec.processing:
+        raise UntracedError("windows of processing time")
     below = chain if assigned is None else _without_windows(chain)
     outputs: list[Output] = []
     tests: list[Test] = []

@@ -325,6 +325,17 @@ def test_a_filled_window_has_its_pane(tmp_path: Path) -> None:
     assert query.panes(where) == [(6, 0, "FILLED", "AFTER WATERMARK (the default), FILL", 0)]
 
 
+def test_windows_of_processing_time_are_refused(tmp_path: Path) -> None:
+    window = "TUMBLE((SELECT k, PROCTIME() AS p FROM a), DESCRIPTOR(p), INTERVAL '5' SECOND)"
+    query = Logged(
+        tmp_path, f"INSERT INTO plain SELECT k, COUNT(*) FROM TABLE({window}) GROUP BY k, window_start, window_end"
+    )
+    query.ran(BATCHES)
+    with pytest.raises(sqlext.SqlExtError, match="windows of processing time") as refused:
+        query.panes("k = 'x'", "plain")
+    assert refused.value.code == "DDL-043"
+
+
 def _reason(query: Logged) -> str:
     lines = query.session.sql(f"EXPLAIN WHY NOT FROM out WHERE {FIRST}").rows
     (text,) = (line[-1] for line in lines if line[9] == "NOT KNOWN")
