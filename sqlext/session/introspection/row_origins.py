@@ -62,7 +62,7 @@ _QUERY, _INPUT, _LATE, _FIRING = 1, 2, 7, 9
 #: How many rows of a result are explained, and how many input rows of each are shown.
 MOST_RESULTS, MOST_ROWS = 10, 1000
 #: How many input rows a group may have whose panes are told.
-MOST_PANED = 20_000
+MOST_PANED = 5_000
 
 
 class RowNotice(Notice):
