@@ -53,6 +53,15 @@ def pairs() -> list[Pair]:
         query = f"INSERT INTO out SELECT k, SUM(v) {_WINDOW.format(_TUMBLE.format(seconds))}"
         found.append(Pair(f"FILL, windows of {seconds} s", query, f"{query} EMIT FILL FOR 1m"))
         found.append(Pair(f"FILL of a table, {seconds} s", query, f"{query} EMIT FILL FOR EACH KEY OF keys"))
+    # Windows of 10 s each 4 s give as many rows as those of 4 s that are filled: what giving out rows costs.
+    hop = (
+        _TUMBLE.format(4)
+        .replace("TUMBLE", "HOP")
+        .replace("INTERVAL '4' SECOND", "INTERVAL '4' SECOND, INTERVAL '10' SECOND")
+    )
+    given = f"INSERT INTO out SELECT k, SUM(v) {_WINDOW.format(hop)}"
+    filled = f"INSERT INTO out SELECT k, SUM(v) {_WINDOW.format(_TUMBLE.format(4))} EMIT FILL FOR EACH KEY OF keys"
+    found.append(Pair("FILL beside HOP of as many rows", given, filled))
     back, near = _AS_OF.format("l.ts >= r.ts"), _AS_OF.format("NEAREST(l.ts, r.ts)")
     near = near.replace(" ON ", " TOLERANCE INTERVAL '10' SECOND ON ")
     found.append(Pair("as-of join", _TEMPORAL, f"INSERT INTO out SELECT l.k, r.v {back}"))

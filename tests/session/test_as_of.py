@@ -157,15 +157,19 @@ def test_duckdb_says_the_same(second: Session, name: str, mode: str) -> None:
 def on_spark(workspace: Workspace) -> Callable[..., list[Any]]:
     """Return how to run statements over the recorded rows, of which each micro-batch takes a file."""
     write(workspace.input, {side: [tuple(row) for row in RECORDED[side]] for side in "lr"}, files=3)
-    options = ", 'sqlext.source' = 'spark', 'maxFilesPerTrigger' = '1'"
-    tables = "".join(TABLE.format(side, "${IN}", options) for side in "lr")
-    return lambda *statements: workspace.run(tables, *statements)
+    options = ", 'sqlext.source' = '{}', 'maxFilesPerTrigger' = '1'"
+
+    def run(*statements: str, reader: str = "spark") -> list[Any]:
+        tables = "".join(TABLE.format(side, "${IN}", options.format(reader)) for side in "lr")
+        return workspace.run(tables, *statements)
+
+    return run
 
 
-@pytest.mark.parametrize("mode", [STREAMING, BATCH])
-def test_spark_says_what_duckdb_says(on_spark: Callable[..., list[Any]], mode: str) -> None:
+@pytest.mark.parametrize(("mode", "reader"), [(STREAMING, "spark"), (STREAMING, "arrow"), (BATCH, "spark")])
+def test_spark_says_what_duckdb_says(on_spark: Callable[..., list[Any]], mode: str, reader: str) -> None:
     names = [name for name in ANSWERS if name.endswith("3000") or (mode == BATCH and " " not in name)]
-    results = on_spark(mode, *(f"{query(*asked(name))};" for name in names))[-len(names) :]
+    results = on_spark(mode, *(f"{query(*asked(name))};" for name in names), reader=reader)[-len(names) :]
     for name, result in zip(names, results, strict=True):
         assert in_order(result.rows) == ANSWERS[name], name
 
