@@ -261,10 +261,12 @@ class Project(Selecting):
     Attributes:
         letters: takes the rows for which its expressions fail; they come beside its own, in ``BAD``.
         carries_row: whether each row has the row of the table beside it that it was made of, in ``READ_ROW``.
+        leaves: whether these rows leave the query here: the steps above work on several rows, and hand none on.
     """
 
     letters: BadRows | None = None
     carries_row: bool = False
+    leaves: bool = False
 
     @property
     def row_by_row(self) -> bool:
@@ -275,7 +277,8 @@ class Project(Selecting):
     def hidden(self) -> tuple[str, ...]:
         """Those of its input, the row of the table, and dead letters."""
         own = ((READ_ROW,) if self.carries_row else ()) + ((BAD,) if self.letters is not None else ())
-        return tuple(dict.fromkeys((*(name for name in self.input.hidden if name != READ_ROW), *own)))
+        every = dict.fromkeys((*(name for name in self.input.hidden if name != READ_ROW), *own))
+        return tuple(name for name in every if not (self.leaves and name == BAD))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from sqlext.analysis import functions
 from sqlext.analysis.inserts.binding import stores_in_spark
-from sqlext.analysis.inserts.sides import letters_of
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import is_aggregate
@@ -85,16 +84,19 @@ def row_columns(table: Table) -> tuple[Column, ...]:
 
 def _causes(plan: PlanNode) -> Iterator[tuple[Scan, Table, tuple[str, ...]]]:
     """Yield scans, the table of their dead letters, and causes of which these are rows of the scans' tables."""
+    read = [node.table.name for node in walk(plan) if isinstance(node, Scan)]
     for node in walk(plan):
         if isinstance(node, Scan) and node.bad is not None and node.bad.letters:
             yield node, node.bad.table, ("decode",)
         late = node.kept.late if isinstance(node, Aggregate) and node.kept is not None else None
         if late is not None and late.letters_of is not None:
             yield from ((scan, late.table, ("late", "future")) for scan in _scan_below(node))
-    # The rows of all these steps are those of the first one.
-    steps = [node for node in walk(plan) if isinstance(node, Project) and node.letters is not None]
-    for step, letters in zip(steps[-1:], letters_of(plan), strict=False):
-        yield from ((scan, letters.table, ("expression",)) for scan in _scan_below(step))
+        # The rows of all steps above it are those of the first one.
+        if isinstance(node, Project) and node.letters is not None:
+            letters = node.letters.table
+            # Elsewhere a query may have used the row already: it would be there twice.
+            only = (scan for scan in _scan_below(node) if read.count(scan.table.name) == 1)
+            yield from ((scan, letters, ("expression",)) for scan in only)
 
 
 def _scan_below(step: PlanNode) -> Iterator[Scan]:

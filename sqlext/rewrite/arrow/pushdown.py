@@ -328,7 +328,7 @@ def _relation(node: nodes.PlanNode, renderer: Rendering, alias: str = "") -> _Re
         return _relation(node.input, renderer, node.alias)
     if isinstance(node, nodes.TagTime) and isinstance(node.input, nodes.Scan):  # marks of packed rows need none
         return _relation(node.input, renderer, alias)
-    if isinstance(node, nodes.Project) and not node.hidden:
+    if isinstance(node, nodes.Project) and not node.hidden and node.letters is None:
         return _Selected(node, _relation(node.input, renderer), renderer, alias)
     if not isinstance(node, nodes.Scan):
         raise Unsuited(f"{node.step} between the table and the grouping")

@@ -78,6 +78,7 @@ def script_of(
         KIND in plan.hidden,
         kept=tuple(renderer.kept),
         table_functions=tuple(renderer.table_functions.values()),
+        left=tuple(renderer.left),
         read_by_spark=tuple(renderer.read_by_spark.items()),
         at_once=renderer.at_once,
         local=local,

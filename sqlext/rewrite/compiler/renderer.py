@@ -14,6 +14,7 @@ from sqlext.dialect.ast.expressions import ColumnRef, Expr
 from sqlext.dialect.ast.queries import GroupingSets, OrderItem
 from sqlext.plan import nodes
 from sqlext.plan.bad_rows import BAD
+from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.current_rows import CurrentRows
@@ -111,6 +112,7 @@ class PlanRenderer:
         self.used_heartbeat = False
         self.read_by_spark: dict[str, str] = {}  # table -> why Spark reads it
         self.kept: list[KeptInput] = []
+        self.left: list[tuple[str, str]] = []  # view of a scan -> the query whose dead letters leave here
 
     def relation(self, node: nodes.PlanNode) -> str:
         """Return a node as it stands in FROM."""
@@ -311,11 +313,16 @@ class PlanRenderer:
         selected = self._outputs(node.outputs, node.scope, context=context)
         alias = _alias(node.input)
         selected += [held(_hidden(name), alias) for name in node.hidden]
-        text = f"SELECT {', '.join(selected)} FROM {guarded_input(node, self)}"
-        if node.where is None:
-            return text
         bad = held(_hidden(BAD), alias)
-        return f"{text} WHERE CASE WHEN {bad} IS NULL THEN {render(node.where, context)} ELSE true END"
+        selected += [bad] if node.leaves else []
+        text = f"SELECT {', '.join(selected)} FROM {guarded_input(node, self)}"
+        if node.where is not None:
+            text += f" WHERE CASE WHEN {bad} IS NULL THEN {render(node.where, context)} ELSE true END"
+        if not node.leaves:
+            return text
+        self.left.append((next(n.view for n in walk(node) if isinstance(n, nodes.Scan)), text))
+        columns = ", ".join(identifier(c) for c in node.physical_columns())
+        return f"SELECT {columns or '1 AS __one'} FROM ({text}) WHERE {BAD} IS NULL"
 
     def _read_here(self, node: nodes.Scan) -> str:
         from sqlext.rewrite.arrow.pushdown import read_view  # it needs Arrow, which few statements do

@@ -42,6 +42,8 @@ def corrected_row(bound: BoundReplay, table: Table, env: Environment) -> Correct
         assert column.type is not None  # only the type of a computed column may be unknown
         if expr is not None:
             text = cast_to(render(expr, context), infer(expr, scope), column.type.as_nullable(), env.mode)
+            # A literal may be of another type to Spark: its TIMESTAMP '...' is an instant, and the row would have NULL.
+            text = f"CAST({text} AS {column.type.spark()})"
         columns.append(named(text, name))
         shown.append((column.name, PlanColumn(column.name, column.type, name), ""))
         if not column.type.nullable:

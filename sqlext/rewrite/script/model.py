@@ -254,7 +254,8 @@ class SparkScript:
         heartbeat: whether it reads ``HEARTBEAT_VIEW``.
         changelog: whether each row says in ``nodes.KIND`` what it does to the result.
         sides: where rows go that come beside its own.
-        read_again: the views of the sources whose bad rows are kept.
+        read_again: the views of the sources that are read once more, for dead letters or bad rows.
+        left: views of sources, and queries over them whose dead letters leave below an operator.
         replays: its dead letters that come back.
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
@@ -275,6 +276,7 @@ class SparkScript:
     changelog: bool = False
     sides: tuple[SideScript, ...] = ()
     read_again: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
     replays: tuple[ReplayInput, ...] = ()
     kept: tuple[KeptInput, ...] = ()
     table_functions: tuple[UserTableFunction, ...] = ()

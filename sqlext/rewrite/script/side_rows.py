@@ -186,7 +186,9 @@ def beside(
         assert scan.bad is not None
         row = _row(numbers[scan.bad.table.name], scan)
         branches.append(f"SELECT {empty}{row} AS {BAD} FROM {faults_view(scan.view)} WHERE {FAULT} IS NOT NULL")
-    return replace(script, query=" UNION ALL ".join(branches), read_again=tuple(scan.view for scan in scans))
+    branches += [f"SELECT {empty}{BAD} FROM ({text}) WHERE {BAD} IS NOT NULL" for _, text in script.left]
+    again = (*(scan.view for scan in scans), *(view for view, _ in script.left))
+    return replace(script, query=" UNION ALL ".join(branches), read_again=again)
 
 
 def _row(number: int, scan: Scan) -> str:

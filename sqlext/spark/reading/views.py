@@ -89,7 +89,7 @@ def open_script(
     if home is not None:
         opening.fed_back(home)
     for source in script.sources:
-        opening.source(source, again=source.view in script.read_again).createOrReplaceTempView(source.view)
+        opening.source(source, again=script.read_again.count(source.view)).createOrReplaceTempView(source.view)
     if home is not None:
         opening.heartbeats(script, home)
     register_table_functions(spark, script.table_functions, registered)
@@ -141,11 +141,11 @@ class _Opening:
         """Return what is taken of a stream."""
         return rows.where("false") if self.skips else rows
 
-    def source(self, source: SourceView, *, again: bool) -> DataFrame:
+    def source(self, source: SourceView, *, again: int) -> DataFrame:
         """Return a table's columns, without the rows that cannot be decoded.
 
         Args:
-            again: whether these are kept: the query then reads the source twice, the second time for them alone.
+            again: how often the query reads the source once more, for dead letters alone.
         """
         connector = connector_of(source.table)
         spec = connector.read_spec(connector.naming_bad_rows(source.table), self.zone)
@@ -154,7 +154,9 @@ class _Opening:
             rows = _nullable(self._taken(rows))
         if spec.faults is not None:
             rows.createOrReplaceTempView(faults_view(source.view))
-            rows = _without_faults(rows, source.view, again=again)
+            rows = _without_faults(rows, source.view, again)
+        elif again:
+            rows = _counted_again(rows, source.view, again)
         back = next((r for r in self.replays if source.view in r.sources), None)
         return rows if back is None else rows.union(rows_of(self.spark.table(back.view), back.table, rows, self.zone))
 
@@ -229,10 +231,23 @@ def _nullable(rows: DataFrame) -> DataFrame:
     return rows.withColumns({n: f.when(f.spark_partition_id() >= 0, f.col(identifier(n))) for n in never})
 
 
-def _without_faults(rows: DataFrame, view: str, *, again: bool) -> DataFrame:
+def _without_faults(rows: DataFrame, view: str, again: int) -> DataFrame:
     """Return the good rows; Spark's progress will have how many bad ones there were, and how many are read again."""
     from pyspark.sql import functions as f
 
-    twice = f.count(f.lit(1)) if again else f.lit(0)
-    counted = rows.observe(f"{JUDGED}{view}", f.count(FAULT).alias(BAD_ROWS), twice.alias(AGAIN))
+    counted = rows.observe(f"{JUDGED}{view}", f.count(FAULT).alias(BAD_ROWS), _times(again).alias(AGAIN))
     return counted.where(f"{IS_ROW} AND {FAULT} IS NULL").drop(IS_ROW, FAULT)
+
+
+def _counted_again(rows: DataFrame, view: str, again: int) -> DataFrame:
+    """Return rows of which none is bad; Spark's progress will have how many are read again."""
+    from pyspark.sql import functions as f
+
+    return rows.observe(f"{JUDGED}{view}", f.count(f.lit(None)).alias(BAD_ROWS), _times(again).alias(AGAIN))
+
+
+def _times(again: int) -> Column:
+    """Return how many rows of a micro-batch are read again."""
+    from pyspark.sql import functions as f
+
+    return f.count(f.lit(1)) * f.lit(again)
