@@ -10,6 +10,9 @@ import sqlext
 from sqlext.errors import SqlExtError
 from sqlext.spark.local import local_spark
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.unit.session.test_planted_secrets import PLANTED
+
 folder, secret = Path(sys.argv[1]), sys.argv[2]
 warnings.simplefilter("ignore")
 (folder / "events").mkdir()
@@ -25,18 +28,8 @@ spark = local_spark(
     },
 )
 session = sqlext.connect(spark, catalog=folder / "catalog")
-KINDS = {
-    "password": "{}",
-    "sasl.jaas.config": 'LoginModule required username="me" password="{}";',
-    "api-key": "{}",
-    "service_key": "{}",
-    "http.headers": "X-Key: {}",
-    "connection-string": "Endpoint=sb://h/;SharedAccessKey={}=",
-    "note": "https://h/f.csv?sv=1&sig={}&se=2",
-    "remark": "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
-}
-OPTIONS = ", ".join(f"'{name}' = '{text.format(secret)}'" for name, text in KINDS.items())
-SETTINGS = "\n".join(f"SET 'my.{name}' = '{text.format(secret)}';" for name, text in KINDS.items())
+#: Options with secrets of all forms, each with its number.
+OPTIONS = [option.format(f"{secret}{number:02}") for number, option in enumerate(PLANTED)]
 
 
 def tried(text: str) -> None:
@@ -49,15 +42,18 @@ def tried(text: str) -> None:
 
 
 FILES = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{folder}/in'"
-tried(SETTINGS)
-tried(
-    f"CREATE TABLE s (k STRING, v INT) WITH ('connector' = 'spark', 'format' = 'csv', 'path' = '{folder}/in', "
-    f"{OPTIONS});"
-)
+for number, option in enumerate(OPTIONS):
+    tried(f"SET {option.replace('properties.', 'my.', 1)};")
+    tried(
+        f"CREATE TABLE s{number} (k STRING, v INT) WITH ('connector' = 'spark', 'format' = 'csv', "
+        f"'path' = '{folder}/in', {option});"
+    )
 tried(f"CREATE TABLE f (k STRING, v INT) WITH ({FILES});")
 tried(f"CREATE TABLE o (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '{folder}/out');")
-tried("SET 'pipeline.name' = 'a'; INSERT INTO o SELECT k, COUNT(*) FROM s GROUP BY k;")
-tried("SET 'execution.runtime-mode' = 'batch'; SELECT k, SUM(v) FROM s GROUP BY k;")
+tried("SET 'pipeline.name' = 'a'; INSERT INTO o SELECT k, COUNT(*) FROM s0 GROUP BY k;")
+tried("SET 'execution.runtime-mode' = 'batch';")
+for number in range(len(OPTIONS)):
+    tried(f"SELECT k, SUM(v) FROM s{number} GROUP BY k;")
 tried("SET 'execution.runtime-mode' = 'streaming';")
 tried(
     "CREATE TABLE j (k STRING, n BIGINT) WITH ('connector' = 'jdbc', 'table-name' = 't', 'username' = 'me', "
