@@ -18,7 +18,7 @@ _SETTINGS: Mapping[str, str] = {
     "sqlext.dead-letters.max-percent": "A query fails whose dead letters are a larger part of its rows.",
     "sqlext.dead-letters.table": "The table that keeps the rows that a query cannot use, each with its cause.",
     "sqlext.engine": "Who runs queries that end: Spark, this process ('local'), or whichever fits ('auto').",
-    "sqlext.engine.local-bytes": "Up to how many bytes a table 'auto' runs a query in this process.",
+    "sqlext.engine.local-bytes": "Up to how many bytes of a table, or of its partial results, this process works.",
     "sqlext.expressions": "Whose meaning expressions have: Spark's or Flink's.",
     "sqlext.fill.limit": "How many windows without rows FILL may give at once, in one bucket of keys.",
     "sqlext.idle.close-windows": "The clock closes windows while all inputs are idle.",

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 
 from sqlext.connectors.splits import Offset, SplitReader
 from sqlext.rewrite.arrow.in_process import LocalScript, LocalStep, Operated, Queried
-from sqlext.rewrite.script.model import ReadView
+from sqlext.rewrite.script.model import ArrowView, ReadView
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.tables import reader_of
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.arrow_numpy import whole
-from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.operator import BucketOperator, Clock
+from sqlext_udfs.kernel.table_codec import decode_rows
 
 #: Files are read one after the other: a small input has nothing to share out.
 TASKS = 1
@@ -40,12 +42,12 @@ class ReadRows(NamedTuple):
     end: Offset = MappingProxyType({})
 
 
-def computed(script: LocalScript, sources: Location, given: Mapping[str, ReadRows] | None = None) -> Computed:
+def computed(script: LocalScript, sources: Location | None, given: Mapping[str, ReadRows] | None = None) -> Computed:
     """Return the rows of a query over all that its tables have now.
 
     Args:
         script: the query.
-        sources: a folder for what readers remember of this run.
+        sources: a folder for what readers remember of this run; None where all views are given.
         given: views whose rows are there already.
 
     Raises:
@@ -59,7 +61,7 @@ def computed(script: LocalScript, sources: Location, given: Mapping[str, ReadRow
 
 @dataclass
 class _Run:
-    sources: Location
+    sources: Location | None
     now: int
     given: Mapping[str, ReadRows]
     tables: dict[str, pa.Table] = field(default_factory=dict)
@@ -69,18 +71,20 @@ class _Run:
     def made(self, step: LocalStep) -> pa.Table:
         """Return the rows of a view."""
         match step:
-            case ReadView():
+            case ReadView() | ArrowView():
                 return self._read(step)
             case Queried():
                 return step.query.run(self.tables)
             case Operated():
                 return self._operated(step)
 
-    def _read(self, step: ReadView) -> pa.Table:
+    def _read(self, step: ReadView | ArrowView) -> pa.Table:
         if step.view in self.given:
             self.facts.add(self.given[step.view].read)
             self.ends[step.table.name.name] = self.given[step.view].end
             return self.given[step.view].table
+        assert isinstance(step, ReadView), "packed rows are given"
+        assert self.sources is not None, "a reader has a folder"
         reader = opened(step, self.sources)
         try:
             start = reader.initial()
@@ -94,16 +98,31 @@ class _Run:
         """Return what an operator gives in one step at the end of time; all keys are one bucket."""
         operator, _, columns = step.operator
         schema = pa.schema(list(columns))
-        rows = positional(self.tables[step.input])
+        rows = self.tables[step.input]
         if not rows.num_rows:
             return schema.empty_table()
-        bucket = pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows)
-        partial = operator.partial(rows.append_column("bucket", bucket))
-        told = operator.for_each(partial)
-        mine = partial.select(range(partial.num_columns - 1))
-        gathered = operator.gathered([mine] if told is None else [told, mine])
-        out = operator.step(operator.empty(), gathered, Clock(Clock.END, None, self.now)).out
-        return out.rename_columns(schema.names).cast(schema) if out.num_columns else schema.empty_table()
+        buckets = _unpacked(rows) if step.packed else [_partial(operator, positional(rows))]
+        end = Clock(Clock.END, None, self.now)
+        made = (operator.step(operator.empty(), operator.gathered(tables), end).out for tables in buckets)
+        parts = [out.rename_columns(schema.names).cast(schema) for out in made if out.num_columns]
+        return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+def _partial(operator: BucketOperator[Any], rows: pa.Table) -> list[pa.Table]:
+    """Return what an operator takes of rows that are all of one bucket."""
+    bucket = pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows)
+    partial = operator.partial(rows.append_column("bucket", bucket))
+    told = operator.for_each(partial)
+    mine = partial.select(range(partial.num_columns - 1))
+    return [mine] if told is None else [told, mine]
+
+
+def _unpacked(packed: pa.Table) -> list[list[pa.Table]]:
+    """Return what has come to each bucket."""
+    buckets: dict[int, list[pa.Table]] = {}
+    for bucket, rows in zip(packed["bucket"].to_pylist(), chain(*packed["rows"].chunks), strict=True):
+        buckets.setdefault(bucket, []).append(decode_rows(memoryview(rows.as_buffer())))
+    return list(buckets.values())
 
 
 def opened(step: ReadView, sources: Location) -> SplitReader:

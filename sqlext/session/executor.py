@@ -52,6 +52,7 @@ from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
+from sqlext.session.local_plans import small_result
 from sqlext.session.materialized import own_place
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import (
@@ -391,11 +392,13 @@ class SparkHandler:
         for draft, sink in sinks if len(sinks) > 1 else ():  # one alone refuses as it is opened
             _guarded(partial(require_sink, self.spark_session, *sink), draft.insert.span)
         return [
-            self._insert_part(draft, place, found or opened(number), env)
+            self._insert_part(draft, place, found or opened(number), env, shared.of(number))
             for number, ((draft, place), found) in enumerate(zip(queries, early, strict=True))
         ]
 
-    def _insert_part(self, draft: Draft, place: Place | None, opened: Opened, env: Environment) -> JobPart:
+    def _insert_part(
+        self, draft: Draft, place: Place | None, opened: Opened, env: Environment, shared: SharedRows
+    ) -> JobPart:
         insert, script = draft.insert, draft.script
         context = sink_context(draft, place, env.zone)
         spec = connector_of(insert.table).write_spec(insert.table)
@@ -404,6 +407,8 @@ class SparkHandler:
         sink = self._with_sides(sink, script, context, insert.span, env)
         targets = _targets(insert.table.name.plain, script)
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
+        if shared.tables.reads and script.at_once:
+            part = replace(part, small=small_result(draft, place, shared, env))
         return self._as_scripted(part, opened, script, insert.plan, env)
 
     def _as_scripted(

@@ -1,4 +1,4 @@
-"""Decide whether a statement can run in this process, without Spark, and why it cannot.
+"""Decide whether a statement can run or be finished in this process, without Spark, and why it cannot.
 
 ``SET 'sqlext.engine'`` says what is wanted: ``spark``, ``local``, or ``auto``.
 """
@@ -23,15 +23,20 @@ from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import Compiled
+from sqlext.session.places import sink_context
 from sqlext.settings import ENGINE, LOCAL_BYTES
 from sqlext.sinks.base import SinkContext
 from sqlext.source import Span
 from sqlext.stores.files import holds_bytes
 
 if TYPE_CHECKING:
+    from sqlext.jobs.parts import Place
     from sqlext.rewrite.arrow.in_process import LocalScript
     from sqlext.rewrite.script.model import SparkScript
+    from sqlext.session.drafts import Draft
     from sqlext.sinks.local import LocalSink
+    from sqlext.sinks.small_results import SmallResult
+    from sqlext.spark.reading.shared_rows import SharedRows
 
 
 T = TypeVar("T")
@@ -118,6 +123,52 @@ def local_sink_of(insert: BoundInsert, script: LocalScript, context: SinkContext
 
     spec = connector_of(insert.table).write_spec(insert.table)
     return in_process(lambda: local_sink(spec, context, script.query.schema))
+
+
+def most_bytes(env: Environment) -> int:
+    """Return how many bytes of partial results of a table are few; see ``LOCAL_BYTES``."""
+    return int(env.settings.get(LOCAL_BYTES) or 0)
+
+
+def small_result(draft: Draft, place: Place | None, shared: SharedRows, env: Environment) -> SmallResult | None:
+    """Return how a query is finished here, where little is left of its tables; None: Spark finishes it."""
+    reads = draft.script.read_by_arrow
+    if place is None or place.run.finished or not shared.shares_all(reads):
+        return None
+    from sqlext.sinks.small_results import SmallResult
+
+    context = sink_context(draft, place, env.zone)
+    try:
+        script = finished_here(draft.insert, draft.script, env)
+        sink = local_sink_of(draft.insert, script, context)
+    except NotLocalError:
+        return None
+    return SmallResult(script, sink, context, partial(shared.small, reads, most_bytes(env)))
+
+
+def finished_here(insert: BoundInsert, script: SparkScript, env: Environment) -> LocalScript:
+    """Return what is left to do for an INSERT once Spark has combined the rows of its tables.
+
+    Raises:
+        NotLocalError: why Spark must do it.
+    """
+    if not most_bytes(env):
+        raise NotLocalError("no number of bytes is few")
+    if not script.at_once or not script.read_by_arrow:
+        raise NotLocalError("it keeps state")
+    require_plain(insert, env)
+    return _compiled(lambda: script, env)
+
+
+def is_finished_here(insert: BoundInsert, script: SparkScript, env: Environment) -> bool:
+    """Return whether an INSERT is finished here where its partial results are few, for EXPLAIN."""
+    mode = "overwrite" if insert.overwrite else insert.mode
+    try:
+        here = finished_here(insert, script, env)
+        local_sink_of(insert, here, SinkContext("", "", mode=mode, zone=env.zone))
+    except NotLocalError:
+        return False
+    return True
 
 
 def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, there: bool) -> str | None:

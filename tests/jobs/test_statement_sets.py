@@ -7,6 +7,8 @@ from pyspark import StorageLevel
 from pyspark.sql.classic.dataframe import DataFrame
 
 from sqlext.errors import SqlExtError
+from sqlext.local import engine
+from sqlext.sinks import small_results
 from sqlext.spark.reading import data_source
 from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
 
@@ -50,7 +52,15 @@ def _expected() -> dict[str, list[tuple[str, ...]]]:
     }
 
 
-def test_a_table_is_opened_once(events: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+#: The settings under which this process finishes the queries, or Spark.
+_HERE, _SPARK = "", "SET 'sqlext.engine.local-bytes' = '0';\n"
+_BOTH = pytest.mark.parametrize("who", [_HERE, _SPARK], ids=["here", "spark"])
+
+
+@_BOTH
+def test_a_table_is_opened_once(events: Workspace, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+    finished: list[object] = []
+    monkeypatch.setattr(small_results, "computed", lambda *given: finished.append(given) or engine.computed(*given))
     opened: list[bool] = []
     original = data_source.open_arrow
 
@@ -59,10 +69,11 @@ def test_a_table_is_opened_once(events: Workspace, monkeypatch: pytest.MonkeyPat
         return original(*given, at_once=at_once)  # type: ignore[arg-type]
 
     monkeypatch.setattr(data_source, "open_arrow", counted)
-    query = events.run(_SET)[-1].query
+    query = events.run(who + _SET)[-1].query
     query.await_termination()
     assert _written(events) == _expected()
     assert opened == [True]
+    assert len(finished) == (len(_INSERTS) if who == _HERE else 0)
     progress = query.progress
     # Each query has read the whole table, as it says.
     assert (progress["rows_in"], progress["rows_out"], progress["status"]) == (16, 14, "finished")
@@ -98,13 +109,35 @@ def test_a_row_that_cannot_be_read_ends_the_job(events: Workspace) -> None:
     assert _written(events) == _expected()
 
 
-def test_an_expression_that_fails_is_told_of_at_its_insert(events: Workspace) -> None:
+def test_what_is_large_is_left_to_spark(events: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One query keeps all values of a key; the partial results of the others are small."""
+    for n in range(20):
+        events.put(f"more{n}.csv", *(f"c,{value},1" for value in range(n * 100, n * 100 + 100)))
+    different = _EACH[3].replace("MAX(CAST(v AS BIGINT))", "COUNT(DISTINCT v)")
+    names: list[str] = []
+    original = small_results.SmallResult.written
+
+    def written(self: small_results.SmallResult, batch_id: int, *, repeated: bool) -> engine.Computed | None:
+        found = original(self, batch_id, repeated=repeated)
+        if found is not None:
+            names.append(self.context.query.rpartition(".")[2])
+        return found
+
+    monkeypatch.setattr(small_results.SmallResult, "written", written)
+    little = "SET 'sqlext.engine.local-bytes' = '8000';\n"
+    events.run(little + _SET.replace(_EACH[3], different))[-1].query.await_termination()
+    assert sorted(names) == ["counts", "hopping", "large"]
+    assert ("c", "2024-01-01 00:00:00", "2000", "2000") in events.delta("largest")
+
+
+@_BOTH
+def test_an_expression_that_fails_is_told_of_at_its_insert(events: Workspace, who: str) -> None:
     """No query is told of a fault of another one."""
     events.put("2.csv", "b,2000000000,3")
     failing = _EACH[3].replace("MAX(CAST(v AS BIGINT))", "MAX(CAST(v * 2 AS BIGINT))")
     assert failing != _EACH[3]
     with pytest.raises(SqlExtError) as caught:
-        events.run(_SET.replace(_EACH[3], failing))[-1].query.await_termination()
+        events.run(who + _SET.replace(_EACH[3], failing))[-1].query.await_termination()
     assert caught.value.code == "RUN-041"
     assert caught.value.span is not None
     assert "INTO largest" in caught.value.span.text
@@ -129,9 +162,10 @@ def test_an_expression_that_fails_is_told_of_at_its_insert(events: Workspace) ->
         "between-finish:3",
     ],
 )
-def test_killed_and_restarted(events: Workspace, moment: str) -> None:
-    """Sinks that have their rows get no others; those that have none get all."""
-    events.killed(_SET, moment)
-    events.run(_SET)[-1].query.await_termination()
+@pytest.mark.parametrize(("before", "after"), [(_HERE, _HERE), (_SPARK, _SPARK), (_HERE, _SPARK), (_SPARK, _HERE)])
+def test_killed_and_restarted(events: Workspace, moment: str, before: str, after: str) -> None:
+    """Sinks that have their rows get no others; those that have none get all, whoever has begun."""
+    events.killed(before + _SET, moment)
+    events.run(after + _SET)[-1].query.await_termination()
     assert _written(events) == _expected()
     assert {q["status"] for q in events.queries().values()} == {"finished"}

@@ -39,14 +39,14 @@ QUERIES = [
        ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '3' SECOND""",
     f"SELECT 'all', COUNT(*), MAX(CAST(w AS BIGINT)) FROM {_TEN} GROUP BY window_start, window_end",
 ]
-_LINES = [("a", 1, 5, 1), ("b", 2, 4, 2), ("a", 3, None, 11), (None, 4, 2, 4), ("b", 5, 1, 23), ("a", 2, 9, 3)]
+LINES = [("a", 1, 5, 1), ("b", 2, 4, 2), ("a", 3, None, 11), (None, 4, 2, 4), ("b", 5, 1, 23), ("a", 2, 9, 3)]
 
 
 class _CrashError(BaseException):
     """The driver ends here."""
 
 
-def _put(folder: Path, *lines: tuple[str | None, int | None, int | None, int | None]) -> None:
+def put(folder: Path, *lines: tuple[str | None, int | None, int | None, int | None]) -> None:
     folder.mkdir(exist_ok=True)
     for number, (k, v, w, second) in enumerate(lines):
         ts = None if second is None else f"2024-01-01 00:00:{second:02d}"
@@ -80,7 +80,7 @@ def written(folder: Path, count: int, work: str = "set") -> list[list[str]]:
 def test_each_sink_has_what_its_insert_alone_writes(queries: list[str]) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        _put(folder / "in", *_LINES)
+        put(folder / "in", *LINES)
         run(folder, queries)
         for number, query in enumerate(queries):
             run(folder, [query], f"alone{number}")
@@ -90,7 +90,7 @@ def test_each_sink_has_what_its_insert_alone_writes(queries: list[str]) -> None:
 
 
 def test_a_table_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _put(tmp_path / "in", *_LINES)
+    put(tmp_path / "in", *LINES)
     needed: list[set[str]] = []
     original = FolderTables.reader
 
@@ -108,7 +108,7 @@ def test_a_table_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("nth", range(1, 12))
 def test_a_driver_that_dies_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int) -> None:
     """Sinks that have their rows get no others; those that have none get all."""
-    _put(tmp_path / "in", *_LINES)
+    put(tmp_path / "in", *LINES)
     run(tmp_path, QUERIES[:3], "whole")
     steps = Counter[str]()
 
@@ -127,7 +127,7 @@ def test_a_driver_that_dies_at_any_step(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_query_that_fails_is_told_of_at_its_place(tmp_path: Path) -> None:
     """Its own expression fails; what stands before it has been written, as without the other."""
-    _put(tmp_path / "in", ("a", 1, 1, 1), ("a", 2_000_000_000, 1, 2))
+    put(tmp_path / "in", ("a", 1, 1, 1), ("a", 2_000_000_000, 1, 2))
     with pytest.raises(SqlExtError) as caught:
         run(tmp_path, [QUERIES[1], "SELECT k, CAST(v * 2 AS BIGINT), CAST(w AS BIGINT) FROM t"])
     assert caught.value.code == "RUN-041"
@@ -137,17 +137,17 @@ def test_a_query_that_fails_is_told_of_at_its_place(tmp_path: Path) -> None:
 
 
 def test_what_the_set_writes_is_read_when_its_turn_comes(tmp_path: Path) -> None:
-    _put(tmp_path / "in", *_LINES)
+    put(tmp_path / "in", *LINES)
     variables = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path)}
     copied = script(["SELECT k, CAST(v AS BIGINT), CAST(w AS BIGINT) FROM t", "SELECT k, a, b FROM s0"])
     sqlext.connect(catalog=tmp_path / "catalog").run(copied, variables=variables)
     first, second = written(tmp_path, 2, ".")
     assert first == second
-    assert len(first) == len(_LINES)
+    assert len(first) == len(LINES)
 
 
 def test_explain_says_what_is_shared(tmp_path: Path) -> None:
-    _put(tmp_path / "in", *_LINES)
+    put(tmp_path / "in", *LINES)
     variables = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path)}
     plans = sqlext.connect().explain(script(QUERIES[:2]), variables=variables)
     assert all("Shared:\n  t: read and decoded once for s0, s1" in plan for plan in plans)

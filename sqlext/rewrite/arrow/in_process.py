@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sqlext.rewrite.arrow.queries import Columns, compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited
-from sqlext.rewrite.script.model import OperatorView, ReadView, SparkScript, SqlView, Step, TagView
+from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, SparkScript, SqlView, Step, TagView
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.queries import TableQuery
 from sqlext.sources.tables import reader_of
@@ -23,11 +23,12 @@ from sqlext_udfs.making import MadeHere, NeedsSparkError, made
 
 @dataclass(frozen=True)
 class Operated:
-    """The view of what an operator makes of another view."""
+    """The view of what an operator makes of another view; ``packed``: of partial results, packed in its rows."""
 
     view: str
     input: str
     operator: MadeHere
+    packed: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,9 @@ class Queried:
     query: TableQuery
 
 
-LocalStep = ReadView | Operated | Queried
+LocalStep = ReadView | ArrowView | Operated | Queried
+#: The columns of packed rows, which an ``ArrowView`` gives.
+_PACKED: Columns = (("bucket", pa.int32()), ("rows", pa.binary()), ("now", pa.int64()))
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class LocalScript:
 
 
 def compiled_script(script: SparkScript, zone: str) -> LocalScript:
-    """Return a script that was rendered for this process.
+    """Return a script that was rendered for this process, or what is left of one whose tables come packed.
 
     Raises:
         Unsuited: why Spark must run it.
@@ -109,6 +112,11 @@ class _Compiler:
         return step
 
     @step.register
+    def _(self, step: ArrowView) -> LocalStep:
+        self._views[step.view] = _PACKED
+        return step
+
+    @step.register
     def _(self, step: SqlView) -> LocalStep:
         query = self.query(step.sql)
         self._views[step.view] = query.columns
@@ -120,9 +128,13 @@ class _Compiler:
 
     @step.register
     def _(self, step: OperatorView) -> LocalStep:
+        arguments = dict(step.arguments)
+        packed = cast("tuple[pa.DataType, ...] | None", arguments.pop("packed", None))
         columns = self._columns_of(step.input)
+        if packed is not None:
+            columns = tuple((f"c{i}", of) for i, of in enumerate(packed))
         try:
-            operator = made(step.function, dict(step.arguments), [n for n, _ in columns], [of for _, of in columns])
+            operator = made(step.function, arguments, [n for n, _ in columns], [of for _, of in columns])
         except NeedsSparkError as error:
             raise Unsuited(str(error)) from error
         for name, of in columns[: operator.keys]:
@@ -130,7 +142,7 @@ class _Compiler:
             if not can_hash(of):
                 raise Unsuited(f"key `{name}` of type {of}")
         self._views[step.view] = operator.columns
-        return Operated(step.view, step.input, operator)
+        return Operated(step.view, step.input, operator, packed is not None)
 
     def _columns_of(self, view: str) -> Columns:
         if view not in self._views:

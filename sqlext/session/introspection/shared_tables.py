@@ -10,7 +10,8 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.model import ArrowView, SparkScript
 from sqlext.rewrite.script.shared import SharedRead, shared_reads, told
-from sqlext.session.local_plans import is_of_this_process
+from sqlext.session.local_plans import is_finished_here, is_of_this_process
+from sqlext.settings import LOCAL_BYTES
 from sqlext.spark.reading.shared_rows import worked
 
 
@@ -33,10 +34,32 @@ def shared_tables(
     if all(map(is_of_this_process, engines)):
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
     lines: list[Sequence[str]] = list(told(scripts, known))
-    for read in shared_reads(scripts, known):
+    reads = shared_reads(scripts, known)
+    finished = _finished_here(reads, scripts, known, env)
+    for read in reads:
+        here = [member.query for member in read.members if member.query in finished]
+        if here:
+            few = f"{int(env.settings.get(LOCAL_BYTES) or 0):,}"
+            text = f"{read.table.name.name}: partial results up to {few} bytes are finished in this process"
+            lines = [[*of, text] if n in here else of for n, of in enumerate(lines)]
         for queries, text in _combined_once(read, scripts, [insert.table.name.name for insert in known]):
             lines = [[*of, f"{read.table.name.name}: {text}"] if n in queries else of for n, of in enumerate(lines)]
     return lines
+
+
+def _finished_here(
+    reads: Sequence[SharedRead], scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert], env: Environment
+) -> set[int]:
+    """Return the queries that this process finishes where what Spark's workers leave of their tables is small."""
+    shared = [step for read in reads for _, step in read.members if isinstance(step, ArrowView)]
+    if not shared:
+        return set()
+    return {
+        number
+        for number, (script, insert) in enumerate(zip(scripts, inserts, strict=True))
+        if all(any(step is one for one in shared) for step in script.read_by_arrow)
+        and is_finished_here(insert, script, env)
+    }
 
 
 def _combined_once(

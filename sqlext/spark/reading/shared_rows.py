@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sqlext.rewrite.script.model import ArrowView
 from sqlext.rewrite.script.shared import SharedRead
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from sqlext.local.engine import ReadRows
     from sqlext.sources.program import Program
     from sqlext.sources.together import Worked
     from sqlext.spark.reading.arrow_sources import CountedRows
@@ -36,6 +38,8 @@ class PackedTables:
     reads: Sequence[SharedRead]
     common: Sequence[Mapping[str, Any]]
     _kept: dict[int, DataFrame] = field(default_factory=dict)
+    _small: dict[int, Mapping[int, SmallRows]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, query: int) -> SharedRows:
         """Return those of one query, by its place in the job."""
@@ -46,18 +50,62 @@ class PackedTables:
         from sqlext.sources.packed import FAILURE, MEMBER
         from sqlext.spark.reading.arrow_sources import counted_rows
 
+        found = self._place(query, step)
+        if found is None:
+            return None
+        number, place = found
+        packed = self._packed(number, sources)
+        # In one condition, so that no query fails for another one's work.
+        fails = f"WHEN {FAILURE} IS NOT NULL THEN CAST(raise_error({FAILURE}) AS BOOLEAN)"
+        mine = packed.where(f"CASE WHEN {MEMBER} <> {place} THEN false {fails} ELSE true END")
+        return counted_rows(mine.drop(MEMBER, FAILURE))
+
+    def small(self, query: int, steps: Sequence[ArrowView], most: int) -> Mapping[str, ReadRows] | None:
+        """Return the packed rows of a query's views, here; None where one has more bytes, or no table with others.
+
+        Who asks first has them computed by Spark, for all.
+
+        Args:
+            most: how many bytes a view may have.
+
+        Raises:
+            WorkFailedError: where the work of one of them failed.
+        """
+        found = {}
+        for step in steps:
+            place = self._place(query, step)
+            with self._lock:
+                rows = self._taken(place[0], most).get(place[1]) if place is not None else None
+            if rows is None:
+                return None
+            if rows.failure is not None:
+                raise WorkFailedError(rows.failure)
+            found[step.view] = rows.rows
+        return found
+
+    def shares(self, query: int, step: ArrowView) -> bool:
+        """Whether a view's table is read together with others."""
+        return self._place(query, step) is not None
+
+    def _place(self, query: int, step: ArrowView) -> tuple[int, int] | None:
+        """Return the numbers of a view's table and of the view among those of the table."""
         for number, read in enumerate(self.reads):
             for place, member in enumerate(read.members):
                 if member.query == query and member.step is step:
-                    packed = self._packed(number, sources)
-                    # In one condition, so that no query fails for another one's work.
-                    fails = f"WHEN {FAILURE} IS NOT NULL THEN CAST(raise_error({FAILURE}) AS BOOLEAN)"
-                    mine = packed.where(f"CASE WHEN {MEMBER} <> {place} THEN false {fails} ELSE true END")
-                    return counted_rows(mine.drop(MEMBER, FAILURE))
+                    return number, place
         return None
+
+    def _taken(self, number: int, most: int) -> Mapping[int, SmallRows]:
+        """Return the packed rows of a table's views that are small, by their numbers."""
+        if number not in self._small:
+            packed = self._kept[number]
+            self._small[number] = {}  # a table that cannot be read is not read once more for each
+            self._small[number] = small_rows(packed, len(self.reads[number].members), most)
+        return self._small[number]
 
     def close(self) -> None:
         """Give free what is kept."""
+        self._small.clear()
         while self._kept:
             self._kept.popitem()[1].unpersist()
 
@@ -98,6 +146,44 @@ def worked(step: ArrowView, buckets: int) -> Worked:
     return Worked(cast("Program", step.program), step.function, dict(step.arguments), types, buckets)
 
 
+class WorkFailedError(Exception):
+    """Why a worker could not do what a query asks of its rows: code in brackets and message."""
+
+
+class SmallRows(NamedTuple):
+    """Packed rows of a view that lie here, or why there are none."""
+
+    rows: ReadRows
+    failure: str | None
+
+
+def small_rows(packed: DataFrame, members: int, most: int) -> Mapping[int, SmallRows]:
+    """Return the packed rows of views that have few bytes, by the numbers of the views.
+
+    Args:
+        packed: kept rows of all of them (``SHARED``).
+        members: how many there are.
+        most: how many bytes each may have.
+    """
+    import pyarrow.compute as pc
+    from pyspark.sql import functions as f
+
+    from sqlext.local.engine import ReadRows
+    from sqlext.sources.packed import FAILURE, MEMBER, READ
+
+    sizes = packed.groupBy(MEMBER).agg(f.sum(f.length("rows")).alias("bytes")).collect()
+    large = [row[MEMBER] for row in sizes if (row["bytes"] or 0) > most]
+    wanted = packed.where(~f.col(MEMBER).isin(large)) if large else packed
+    table = wanted.select(MEMBER, FAILURE, READ, "bucket", "rows", "now").toArrow()
+    found = {}
+    for member in (m for m in range(members) if m not in large):
+        mine = table.filter(pc.equal(table[MEMBER], member))
+        failure = next((text for text in mine[FAILURE].to_pylist() if text is not None), None)
+        rows = mine.filter(pc.is_valid(mine["rows"])).select(["bucket", "rows", "now"])
+        found[member] = SmallRows(ReadRows(rows, pc.sum(mine[READ]).as_py() or 0), failure)
+    return found
+
+
 @dataclass(frozen=True)
 class SharedRows:
     """The tables that one query of a job reads together with others."""
@@ -116,3 +202,11 @@ class SharedRows:
             OptionError: OPT-009 if nothing lies at the table's path.
         """
         return self.tables.rows(self.query, step, sources)
+
+    def small(self, steps: Sequence[ArrowView], most: int) -> Mapping[str, ReadRows] | None:
+        """Return the packed rows of views, here; None where one has more bytes; see ``PackedTables.small``."""
+        return self.tables.small(self.query, steps, most)
+
+    def shares_all(self, steps: Sequence[ArrowView]) -> bool:
+        """Whether the tables of views are all read together with others."""
+        return all(self.tables.shares(self.query, step) for step in steps)

@@ -1,0 +1,47 @@
+"""Finish a query in this process where little is left of its tables once Spark's workers have combined their rows.
+
+Spark needs longer for a shuffle and a file than for thousands of partial results. The operators, the texts and the
+numbers of batches are the same, so a batch is one and the same, whoever has written it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlext.local.engine import Computed, ReadRows, computed
+from sqlext.rewrite.arrow.in_process import LocalScript
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.local import LocalSink
+
+
+@dataclass(frozen=True)
+class SmallResult:
+    """A query that can be finished here.
+
+    Attributes:
+        script: what is left to do.
+        sink: takes the rows; it writes what Spark's sink would write.
+        context: the query, to its sink.
+        given: the partial results by the views of its tables; None where they are too large.
+    """
+
+    script: LocalScript
+    sink: LocalSink
+    context: SinkContext
+    given: Callable[[], Mapping[str, ReadRows] | None]
+
+    def written(self, batch_id: int, *, repeated: bool) -> Computed | None:
+        """Write a batch and return its rows; None where Spark must do it.
+
+        Raises:
+            SqlExtError: what the operators or the sink refuse.
+        """
+        given = self.given()
+        if given is None:
+            return None
+        found = computed(self.script, None, given)
+        self.context.check_fence()
+        self.sink.write(found.rows, batch_id, repeated=repeated)
+        self.context.check_fence()
+        return found
