@@ -64,6 +64,7 @@ class _Run:
             elif isinstance(step, Queried):
                 tables[step.view] = step.query.run(tables)
             else:
+                assert isinstance(step, Operated), "packed rows are of a statement set"
                 tables[step.view] = self._operated(step, tables[step.input], batch)
         self._begun = True
         return self.script.query.run(tables)
