@@ -203,7 +203,8 @@ def _take_over(old: QueryHome, new: QueryHome) -> None:
 
 def _copy(source: Location, folder: str, target: Location, name: str) -> None:
     target.store.remove(name)
-    for key in list(source.names(folder)):
+    # From the last one down: a reader that merges entries meanwhile adds those that go to an earlier one.
+    for key in sorted(source.names(folder), reverse=True):
         found = source.store.read(f"{folder}/{key}")
         if found is not None:  # a running reader may have tidied up
             target.store.write(f"{name}/{key}", found.data)

@@ -17,6 +17,7 @@ from sqlext.jobs.query_files import last_number
 from sqlext.jobs.taken.logs import OFFSETS, LoggedBatch, found_files, logged_batches, own_sources
 from sqlext.jobs.taken.model import END, BatchTime, QueryHistory, Taken, TakenRows, path_key
 from sqlext.jobs.taken.ticks import tick_times
+from sqlext.sources.file_log import FileLog
 from sqlext.stores.location import Location
 
 #: The batches that were begun without Spark, and what they noted (``QueryHome.begin_batch``).
@@ -171,16 +172,10 @@ def _files(place: Location, source: int, table: str, before: int) -> Iterator[tu
     """
     clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in table)
     view = re.compile(rf"sqlext_{clean}(?:_(\d+))?")  # as ``Environment.source_view`` names it
-    own: dict[int, list[str]] = {}
-    for name in sorted(name for name in place.names("sources") if name.endswith(".json")):
-        found = view.fullmatch(name.partition("/")[0])
-        if found is not None:
-            own.setdefault(int(found[1] or 1), []).append(name)
+    folders = {name.partition("/")[0] for name in place.names("sources") if name.endswith(".json")}
+    own = {int(found[1] or 1): found[0] for found in map(view.fullmatch, folders) if found is not None}
     if not own:
         yield from found_files(place, source)
         return
-    position = 0
-    for name in own[sorted(own)[min(before, len(own) - 1)]]:
-        for path, *_ in place.json(f"sources/{name}"):
-            yield position, path
-            position += 1
+    log = FileLog(place.below("sources").below(own[sorted(own)[min(before, len(own) - 1)]]))
+    yield from enumerate(file.path for file in log.between(0, len(log)))

@@ -11,6 +11,9 @@ from sqlext import SqlExtError
 from sqlext.jobs.alongside import ReachedBatch, keep_watermark, plan_first, plan_next, plan_watermark
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.renewal import PRUNES
+from sqlext.sources.file_log import FileLog, FoundFile
+from sqlext.stores.base import KeptBytes
+from sqlext.stores.folder import FolderStore
 
 SETTINGS = {"batchWatermarkMs": 0, "batchTimestampMs": 1, "conf": {PRUNES: "true", "a": "b"}}
 
@@ -87,6 +90,35 @@ def test_it_reads_up_to_where_the_old_version_is(old: QueryHome, new: QueryHome)
     assert not plan_next(ReachedBatch(old, 0), new)
     assert plan_next(ReachedBatch(old, 1), new)
     assert planned(new, 3) == (500, "false", ['{"logOffset":4}', '{"logOffset":0}'])
+
+
+class _Merging(FolderStore):
+    """The old version's folder, whose reader merges the entries of its log amid a copy of them."""
+
+    def __init__(self, folder: Path, log: FileLog, reads: int) -> None:
+        super().__init__(folder)
+        self._log, self._left = log, reads
+
+    def read(self, key: str) -> KeptBytes | None:
+        if key.startswith("sources/events/"):
+            self._left -= 1
+            if not self._left:
+                self._log.merge(len(self._log))
+        return super().read(key)
+
+
+@pytest.mark.parametrize("reads", range(1, 11))
+def test_a_log_that_is_merged_while_it_is_copied(reads: int, old: QueryHome, new: QueryHome) -> None:
+    log = FileLog(old.sources.below("events"))
+    old.sources.store.remove("events/0")
+    for number in range(10):
+        log.append([FoundFile(f"/{number}", number, 1)])
+    assert old.location.path is not None
+    vars(old.location)["store"] = _Merging(old.location.path, log, reads)
+    plan_first(ReachedBatch(old, 0), new, sources(new), None)
+    assert len(list(old.sources.names("events"))) == 1
+    copied = FileLog(new.sources.below("events"))
+    assert [file.path for file in copied.between(0, len(copied))] == [f"/{n}" for n in range(10)]
 
 
 @pytest.mark.parametrize(("closed", "behind"), [(0, 500), (300, 500), (500, 500), (700, 700)])

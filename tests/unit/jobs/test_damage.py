@@ -24,8 +24,8 @@ def place(tmp_path: Path) -> Location:
     place = Location(str(tmp_path))
     for name, text in WHOLE.items():
         place.put(f"checkpoint/{name}", text)
-    place.put("sources/events/0.json", "[1]")
-    place.put("sources/events/1.json", "[2]")
+    place.put("sources/events/00000000000000000000.json", "[1]")
+    place.put("sources/events/00000000000000000001.json", "[2]")
     return place
 
 
@@ -59,6 +59,14 @@ def test_damaged(place: Location, name: str, text: str | None, said: str) -> Non
     assert damage_of(place, "checkpoint") == said.format(f"{place.place}/checkpoint")
 
 
+def test_a_log_of_a_reader_of_ours_that_was_merged(place: Location) -> None:
+    """One entry has all files; one that has not gone yet says nothing else."""
+    place.put("sources/events/00000000000000000000.json", "[1, 2]")
+    assert damage_of(place, "checkpoint") is None
+    place.store.delete("sources/events/00000000000000000001.json")
+    assert damage_of(place, "checkpoint") is None
+
+
 def test_no_source_has_a_log(place: Location) -> None:
     """Readers of ours keep theirs elsewhere, and a source of files that has read nothing has none."""
     place.store.remove("checkpoint/sources")
@@ -68,12 +76,12 @@ def test_no_source_has_a_log(place: Location) -> None:
 
 def test_a_reader_of_ours_lost_the_end_of_its_log(place: Location) -> None:
     """The files of that entry may come back in another order, and would have other numbers."""
-    place.store.delete("sources/events/1.json")
+    place.store.delete("sources/events/00000000000000000001.json")
     said = f"`{place.place}/sources/events/{1:020}.json` is not there, and the query has read 2 files"
     assert damage_of(place, "checkpoint") == said
     place.store.remove("sources")
     assert damage_of(place, "checkpoint") == f"nothing lies at `{place.place}/sources`, and the query has read 2 files"
-    place.put("sources/events/0.json", "damaged")  # who reads it says so
+    place.put("sources/events/00000000000000000000.json", "damaged")  # who reads it says so
     assert damage_of(place, "checkpoint") is None
 
 

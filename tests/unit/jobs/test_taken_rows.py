@@ -156,7 +156,7 @@ def test_each_of_several_tables_has_its_own_source(tmp_path: Path) -> None:
         (8000, 30, ['{"files": 2}', '{"logOffset": 9}', '{"t-0": 9}']),
     ]
     _plan(place, lines, [1])
-    place.put("sources/sqlext_a/0.json", '[["/in/1", 1, 1], ["/in/2", 1, 1]]')
+    place.put("sources/sqlext_a/00000000000000000000.json", '[["/in/1", 1, 1], ["/in/2", 1, 1]]')
     reads = [TableRead("a"), TableRead("t", TOPIC_READER.reached)]
     found = query_history(place, 1, reads, at_once=False)
     files, topic = found.tables
@@ -166,13 +166,23 @@ def test_each_of_several_tables_has_its_own_source(tmp_path: Path) -> None:
     assert found.times == [BatchTime(0, None, None, 10), BatchTime(1, 7000, None, 20), BatchTime(2, 8000, 7000, 30)]
 
 
+def test_files_whose_entries_were_merged(tmp_path: Path) -> None:
+    """Also where entries that another one holds have not gone yet."""
+    place = Location(str(tmp_path))
+    _plan(place, [(0, 10, ['{"files": 1}']), (7000, 20, ['{"files": 3}'])], [])
+    place.put(f"sources/sqlext_a/{0:020}.json", '[["/in/1", 1, 1], ["/in/2", 1, 1], ["/in/3", 1, 1]]')
+    place.put(f"sources/sqlext_a/{1:020}.json", '[["/in/2", 1, 1]]')
+    (files,) = query_history(place, 1, [TableRead("a")], at_once=False).tables
+    assert [files.of(f"/in/{n}", None) for n in (1, 2, 3)] == [Taken(0, None), Taken(1, None), Taken(1, None)]
+
+
 def test_a_table_that_is_read_twice_is_one_source_or_two(tmp_path: Path) -> None:
     one, two = Location(str(tmp_path / "1")), Location(str(tmp_path / "2"))
     _plan(one, [(0, 1, ['{"files": 1}'])], [])
-    one.put("sources/sqlext_a/0.json", '[["/in/1", 1, 1]]')
+    one.put("sources/sqlext_a/00000000000000000000.json", '[["/in/1", 1, 1]]')
     _plan(two, [(0, 1, ['{"files": 1}', '{"files": 1}'])], [])
-    two.put("sources/sqlext_a/0.json", '[["/in/1", 1, 1]]')
-    two.put("sources/sqlext_a_2/0.json", '[["/in/1", 1, 1]]')
+    two.put("sources/sqlext_a/00000000000000000000.json", '[["/in/1", 1, 1]]')
+    two.put("sources/sqlext_a_2/00000000000000000000.json", '[["/in/1", 1, 1]]')
     for place in (one, two):
         found = query_history(place, 1, [TableRead("a"), TableRead("a")], at_once=False)
         assert [table.of("/in/1", None) for table in found.tables] == [Taken(0, None)] * 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from sqlext.sources.decoding.line_blocks import blocks
 from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import Range
 from sqlext.sources.stream import HoldsPlace, SplitStream, holds_key
+from sqlext.stores.folder import FolderStore
 from sqlext.stores.location import Location
 
 _DECODER = CsvDecoder((ArrowField("id", pa.int64()),), ("id",))
@@ -93,7 +96,7 @@ def test_a_pattern_matches_whole_paths(tmp_path: Path) -> None:
     assert [Path(f.path).name for f in listed(str(tmp_path / "in"), r".*\.csv")] == ["a.csv"]
 
 
-def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
+def test_the_log_is_small_files(tmp_path: Path) -> None:
     log = FileLog(Location.of(tmp_path))
     log.append([FoundFile(f"/{i}", i, 1) for i in range(3)])
     log.append([])
@@ -105,6 +108,125 @@ def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
     with pytest.raises(SqlExtError, match=rf"{4:020}.json` is not there: the query has read 5 files") as raised:
         list(again.between(0, 5))
     assert raised.value.code == "RUN-063"
+
+
+def test_a_log_stays_small(tmp_path: Path) -> None:
+    """Its entries are at most nine for each digit of the number of files, and say what they said."""
+    log = FileLog(Location.of(tmp_path))
+    sizes = [1] * 1_500 + [7, 1, 120, 1, 3] * 20
+    for number, size in enumerate(sizes):
+        done = len(log)
+        log.append([FoundFile(f"/{number}/{n}", number, n) for n in range(size)])
+        log.merge(done)
+        entries = len(list(tmp_path.iterdir()))
+        assert entries <= 9 * len(str(len(log))) + 1
+    paths = [f"/{number}/{n}" for number, size in enumerate(sizes) for n in range(size)]
+    for again in (log, FileLog(Location.of(tmp_path))):
+        assert [f.path for f in again.between(0, len(again))] == paths
+        assert [f.path for f in again.between(995, 1_501)] == paths[995:1_501]
+
+
+def test_only_files_that_were_taken_are_merged(tmp_path: Path) -> None:
+    log = FileLog(Location.of(tmp_path))
+    for number in range(25):
+        log.append([FoundFile(f"/{number}", number, 1)])
+    for taken, entries in ((9, 25), (10, 16), (19, 16), (20, 7), (25, 7)):
+        log.merge(taken)
+        assert len(list(tmp_path.iterdir())) == entries
+
+
+def test_a_log_of_the_form_before_entries_were_merged(tmp_path: Path) -> None:
+    place = Location.of(tmp_path)
+    for number in range(30):
+        place.put(f"{number:020}.json", f'[["/{number}", {number}, 1]]')
+    log = FileLog(place)
+    log.merge(30)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert [f.path for f in FileLog(place).between(0, 30)] == [f"/{n}" for n in range(30)]
+
+
+def test_who_reads_a_log_while_it_is_merged(tmp_path: Path) -> None:
+    log, reader = FileLog(Location.of(tmp_path)), FileLog(Location.of(tmp_path))
+    for number in range(20):
+        log.append([FoundFile(f"/{number}", number, 1)])
+    reading = reader.between(0, 20)
+    begun = [next(reading).path for _ in range(5)]
+    log.merge(20)
+    assert [*begun, *(f.path for f in reading)] == [f"/{n}" for n in range(20)]
+    assert [f.path for f in reader.between(13, 17)] == [f"/{n}" for n in range(13, 17)]
+
+
+def test_who_lost_a_log_merges_nothing(tmp_path: Path) -> None:
+    """A driver that was taken for dead knows fewer entries than there are."""
+    old, new = FileLog(Location.of(tmp_path)), FileLog(Location.of(tmp_path))
+    for number in range(10):
+        old.append([FoundFile(f"/{number}", number, 1)])
+    assert len(new) == 10
+    for number in range(10, 100):
+        new.append([FoundFile(f"/{number}", number, 1)])
+    new.merge(100)
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    old.merge(10)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+class _Dying(FolderStore):
+    """A folder whose process is killed instead of its n-th change, or just after it."""
+
+    def __init__(self, folder: Path, changes: int, *, after: bool) -> None:
+        super().__init__(folder)
+        self._left, self._after = changes, after
+
+    def write(self, key: str, data: bytes) -> None:
+        self._change(lambda: super(_Dying, self).write(key, data))
+
+    def replace(self, key: str, data: bytes, stamp: object) -> object | None:
+        return self._change(lambda: super(_Dying, self).replace(key, data, stamp))
+
+    def delete(self, key: str) -> None:
+        self._change(lambda: super(_Dying, self).delete(key))
+
+    def _change(self, change: Callable[[], object]) -> object:
+        self._left -= 1
+        result = change() if self._left or self._after else None
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+
+def _admit(place: Location, count: int) -> None:
+    log = FileLog(place)
+    for number in range(len(log), count):
+        log.merge(number)
+        log.append([FoundFile(f"/{number}", number, 1)])
+    log.merge(count)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_killed_at_each_write_of_the_log(tmp_path: Path, after: bool) -> None:
+    """Whoever goes on has each file once, in its order; nothing is left of what was merged."""
+    whole, files = tmp_path / "whole", 30
+    _admit(Location.of(whole), files)
+    expected = sorted(path.name for path in whole.iterdir())
+    deaths = 0
+    for changes in range(1, 1_000):
+        place = Location.of(tmp_path / str(changes))
+        child = os.fork()
+        if child == 0:
+            vars(place)["store"] = _Dying(tmp_path / str(changes), changes, after=after)
+            _admit(place, files)
+            os._exit(0)
+        died = os.waitpid(child, 0)[1] != 0
+        deaths += died
+        log = FileLog(Location.of(place.place))
+        assert [f.path for f in log.between(0, len(log))] == [f"/{n}" for n in range(len(log))]
+        _admit(place := Location.of(place.place), files)
+        assert sorted(path.name for path in Path(place.place).iterdir()) == expected
+        assert [f.path for f in FileLog(place).between(0, files)] == [f"/{n}" for n in range(files)]
+        if not died:
+            break
+    # Each file is written once, each ten of them once more; nine go each time.
+    assert deaths == files + 3 + 27
 
 
 @pytest.mark.parametrize("text", [None, "", "[", "7", "[[1]]"])

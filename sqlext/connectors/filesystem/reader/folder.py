@@ -52,6 +52,7 @@ class FolderReader:
     def latest(self, start: Offset, limit: Limit | None) -> Offset:
         """Admit what has come, and return how far the limit lets a micro-batch go."""
         log = self._log()
+        log.merge(start[SPLIT])
         # Written before the offset is: after a crash the same numbers mean the same files.
         there = listed(self.path, self.pattern, self.access, may_be_missing=self.may_be_missing)
         log.append([f for f in there if f.path not in log])
