@@ -312,10 +312,17 @@ class Join(PlanNode):
 
 @dataclass(frozen=True, slots=True)
 class SetQuery(PlanNode):
-    """``UNION ALL`` and, over static inputs, the other set operations."""
+    """``UNION ALL`` and, over static inputs, the other set operations.
+
+    Attributes:
+        op: with its ``ALL``.
+        branches: their columns go together by place.
+        hold: by how many ms the watermark of a branch can be ahead of that branch's rows as the union shows them.
+    """
 
     op: str
     branches: tuple[PlanNode, ...]
+    hold: int = 0
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:
@@ -325,6 +332,11 @@ class SetQuery(PlanNode):
     def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
         """Return it over other branches."""
         return replace(self, branches=inputs)
+
+    @property
+    def lag(self) -> int:
+        """What waits for time above waits for the clocks of all branches."""
+        return max((i.lag for i in self.inputs), default=0) + self.hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,8 @@ def _of_input(grouped: Grouped) -> Iterator[str]:
             yield "GROUP BY without a window over another operator with state"
     elif any(isinstance(n, Operator) for n in below):
         yield "a window over another operator with state"
+    elif grouped.node.lag:
+        yield "a window over TIMESTAMP and TIMESTAMP_LTZ rowtimes in one column"
 
 
 def _of_panes(grouped: Grouped) -> Iterator[str]:

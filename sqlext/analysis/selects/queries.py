@@ -19,6 +19,7 @@ from sqlext.analysis.selects.items import Item, repeated_item
 from sqlext.analysis.selects.order import ordered_stream, with_hidden_keys, without_hidden_keys
 from sqlext.analysis.types.coercion import can_explicitly_cast, least_restrictive, mixable
 from sqlext.analysis.types.inference import infer
+from sqlext.analysis.windows.zones import range_of
 from sqlext.dialect.ast.expressions import Expr, Star
 from sqlext.dialect.ast.queries import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
@@ -166,7 +167,7 @@ class QueryBinder:
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
             return distinct_rows(self, whole, "UNION compares values", operation.span)
-        return nodes.SetQuery(columns, op, tuple(branches))
+        return nodes.SetQuery(columns, op, tuple(branches), _hold(branches, columns, self.env.zone) if streaming else 0)
 
     def _check_types(self, branches: list[nodes.PlanNode], operation: SetOperation) -> None:
         """Refuse columns that have no common type (Flink's rule; Spark finds one for more)."""
@@ -276,8 +277,7 @@ def _common(columns: tuple[PlanColumn, ...], index: int, env: Environment, span:
     first = columns[0]
     type_ = _common_type([c.type for c in columns], env.mode)
     both = {_root(c) for c in columns} == {"TIMESTAMP", "TIMESTAMP_LTZ"}
-    # In another zone the watermarks of the two are apart by its shift, which Spark cannot add.
-    if both and type_ is not None and all(c.is_rowtime for c in columns) and env.zone == "UTC":
+    if both and type_ is not None and all(c.is_rowtime for c in columns):
         type_ = replace(type_, root=_root(first) or type_.root)
         columns = tuple(replace(c, type=type_) for c in columns)
     timed = next((c for c in columns if c.time is not None), None)
@@ -289,6 +289,22 @@ def _common(columns: tuple[PlanColumn, ...], index: int, env: Environment, span:
         return replace(timed, name=first.name)
     plain = timed.plain("the branches of UNION have not the same type here", span) if timed else first
     return replace(plain, name=first.name, type=type_, physical=name, part=Part.VALUE)
+
+
+def _hold(branches: list[nodes.PlanNode], columns: tuple[PlanColumn, ...], zone: str) -> int:
+    """Return by how many ms the watermark of a union can be ahead of rows whose rowtime gets another type.
+
+    A watermark is that of the type which its branch has. Rows of a zone behind UTC are older as TIMESTAMP than they
+    were as TIMESTAMP_LTZ, and rows of one ahead of UTC the other way.
+    """
+    wanted = {
+        _root(common)
+        for branch in branches
+        for own, common in zip(branch.columns, columns, strict=True)
+        if own.is_rowtime and common.is_rowtime and _root(own) != _root(common)
+    }
+    least, most = range_of(zone) if wanted else (0, 0)
+    return max(-least if "TIMESTAMP" in wanted else 0, most if "TIMESTAMP_LTZ" in wanted else 0, 0)
 
 
 def _root(column: PlanColumn) -> str | None:

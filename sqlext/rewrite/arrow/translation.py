@@ -17,6 +17,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
+from sqlext.connectors.formats.conversions import instant_to_wall, wall_to_instant
 from sqlext.rewrite.arrow.numbers import (
     FLOATS,
     INTEGERS,
@@ -77,6 +78,8 @@ _TYPES = {
 }
 #: Bits of the two shifts with which ``wrapped`` narrows a BIGINT as Java does, and the type that is left.
 _WRAPS_AT = {32: pa.int32(), 48: pa.int16(), 56: pa.int8()}
+#: Any zone but UTC: in all of these the conversions are written alike.
+_ELSEWHERE = "Europe/Berlin"
 _FROM_EPOCH = ("timestamp_millis", "timestamp_seconds")
 
 
@@ -365,6 +368,22 @@ class _Translation:
         value = self.of(node.this)
         return self._apply("unix_millis", pa.int64(), value) if value.type == INSTANT else None
 
+    def shown_by_utc(self, node: exp.TimestampAdd) -> Expression | None:
+        """Return the wall clock of UTC at an instant, as ``conversions`` writes it for sessions in other zones."""
+        micros = node.expression
+        if not isinstance(micros, exp.UnixMicros) or parsed(instant_to_wall(_text(micros.this), _ELSEWHERE)) != node:
+            return None
+        value = self.of(micros.this)
+        return self._apply("as wall clock", WALL_CLOCK, value) if value.type == INSTANT else None
+
+    def read_as_utc(self, node: exp.Anonymous) -> Expression | None:
+        """Return the instant at which UTC shows a wall clock, as ``conversions`` writes it for other zones."""
+        since = node.find(exp.Sub) if node.name.lower() == "timestamp_seconds" else None
+        if since is None or parsed(wall_to_instant(_text(since.this), _ELSEWHERE)) != node:
+            return None
+        value = self.of(since.this)
+        return self._apply("as instant", INSTANT, value) if value.type == WALL_CLOCK else None
+
     def date_format(self, node: exp.Anonymous) -> Expression | None:
         # Spark formats in the session's zone; our formatter knows UTC alone.
         if node.name.lower() != "date_format" or len(node.expressions) != 2 or self._zone != "UTC":
@@ -410,6 +429,10 @@ def _chain(node: exp.Expr) -> tuple[list[str], list[exp.Expr]]:
     return [*signs, _TRIED[type(node)]], [*parts, node.expression]
 
 
+def _text(node: exp.Expr) -> str:
+    return node.sql(_Plain)
+
+
 def _is_condition(value: Expression) -> bool:
     return bool(pa.types.is_boolean(value.type))
 
@@ -439,6 +462,8 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Cast, _Translation.cast),
     (exp.Struct, _Translation.row),
     (exp.UnixMillis, _Translation.millis),
+    (exp.TimestampAdd, _Translation.shown_by_utc),
+    (exp.Anonymous, _Translation.read_as_utc),
     (exp.Anonymous, _Translation.from_epoch),
     (exp.Anonymous, _Translation.date_format),
     (exp.Anonymous, _Translation.modulo),

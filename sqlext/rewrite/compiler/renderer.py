@@ -33,7 +33,15 @@ from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.plan.windows.slides import Slide
 from sqlext.quoting import identifier, named
 from sqlext.rewrite.arrow.choose_source import pays
-from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, restored_instant, value
+from sqlext.rewrite.expressions.columns import (
+    as_type_of,
+    default_outputs,
+    held,
+    instant,
+    kind_of,
+    restored_instant,
+    value,
+)
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.rewrite.expressions.renderer import render
@@ -383,16 +391,16 @@ class PlanRenderer:
             # It is no column of any relation: whoever uses it reads the clock.
             if common.part is Part.PROCTIME:
                 continue
-            text = self._as_instant(own) if common.is_rowtime else value(own, self.zone)
+            text = self._as_rowtime(own, common) if common.is_rowtime else value(own, self.zone)
             selected.append(named(text, common.physical))
         if union.changelog:
             selected.append(kind_of(node))
         return f"SELECT {', '.join(selected)} FROM {self.relation(node)}"
 
-    def _as_instant(self, column: PlanColumn) -> str:
+    def _as_rowtime(self, column: PlanColumn, common: PlanColumn) -> str:
         """Return a branch's column of a rowtime: an instant, whatever it is in the branch."""
         if column.is_rowtime:
-            return instant(column)
+            return as_type_of(column, common, self.zone)
         text = value(column, self.zone)
         ntz = column.type is not None and column.type.root == "TIMESTAMP"
         return wall_to_instant(text, self.zone) if ntz else text

@@ -23,6 +23,19 @@ def instant(column: PlanColumn, alias: str = "") -> str:
     return f"({text}.end - {ONE_MILLI})" if column.window_bound == "time" else text
 
 
+def as_type_of(column: PlanColumn, common: PlanColumn, zone: str) -> str:
+    """Return a rowtime as the instant that stands for it in a column of ``common``'s type.
+
+    A TIMESTAMP is held as the instant that its wall clock is in UTC, and a TIMESTAMP_LTZ as itself.
+    """
+    root, wanted = (c.type.root if c.type is not None else None for c in (column, common))
+    if root == wanted or zone == "UTC":
+        return instant(column)
+    if wanted == "TIMESTAMP":
+        return wall_to_instant(f"CAST({instant(column)} AS TIMESTAMP_NTZ)", zone)
+    return f"CAST({instant_to_wall(instant(column), zone)} AS TIMESTAMP)"
+
+
 def restored_instant(column: PlanColumn, zone: str) -> str:
     """Return the instant of a rowtime that is an ordinary value now: inside a query a TIMESTAMP is read as UTC."""
     text = value(column, zone)
