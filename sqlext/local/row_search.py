@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.local.micro_batches import Piece, pieces_read
-from sqlext.plan.lineage.tests import Equal, IsTrue, Near, Reaching, Test, Within, range_of
-from sqlext.plan.nodes import WindowKind
+from sqlext.plan.lineage.tests import Equal, IsTrue, MayReach, Near, Reaching, Test, Within, range_of
+from sqlext.plan.nodes import WindowKind, WindowSpec
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.stores.location import Location
 
@@ -87,6 +87,8 @@ def _passed(column: pa.ChunkedArray, test: Test, zone: str) -> pa.ChunkedArray:
             return _within(column, test, zone)
         case Reaching():
             return _reaching(column, test, zone)
+        case MayReach():
+            return _may_reach(column, test, zone)
         case Near():
             return _near(column, test)
         case IsTrue():
@@ -105,9 +107,21 @@ def _equal(column: pa.ChunkedArray, sought: pa.Scalar) -> pa.ChunkedArray:
 
 
 def _within(column: pa.ChunkedArray, test: Within, zone: str) -> pa.ChunkedArray:
-    zone = test.spec.wall_clock or zone
+    return _between(column, test.spec, zone, *window_of(test, zone))
+
+
+def _may_reach(column: pa.ChunkedArray, test: MayReach, zone: str) -> pa.ChunkedArray:
+    start, end = window_of(test.above, zone)
+    if start is not None:
+        start = None if test.longest is None else start - timedelta(milliseconds=test.longest)
+    return _between(column, test.above.spec, zone, start, end)
+
+
+def _between(
+    column: pa.ChunkedArray, spec: WindowSpec, zone: str, start: datetime | None, end: datetime | None
+) -> pa.ChunkedArray:
+    zone = spec.wall_clock or zone
     clock = column if column.type.tz is None else pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
-    start, end = window_of(test, zone)
     mask = column.is_valid()
     if start is not None:
         mask = pc.and_(mask, pc.greater_equal(clock, pa.scalar(start, clock.type)))

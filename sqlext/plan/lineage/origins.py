@@ -20,7 +20,7 @@ from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import JoinSide, StreamJoin
 from sqlext.plan.lineage.sets import common_keys
 from sqlext.plan.lineage.static_joins import KnownColumn, found_column, is_null, of_keys, of_projection, sides_of
-from sqlext.plan.lineage.tests import Equal, IsTrue, Near, Reaching, Test, Within
+from sqlext.plan.lineage.tests import Equal, IsTrue, MayReach, Near, Range, Reaching, Test, Within, reaching_before
 from sqlext.plan.matching import Match
 from sqlext.plan.nodes import (
     Aliased,
@@ -28,6 +28,8 @@ from sqlext.plan.nodes import (
     ComputeMillis,
     ComputeTime,
     Join,
+    OneRow,
+    Ordered,
     Output,
     Project,
     RestoreTime,
@@ -35,6 +37,7 @@ from sqlext.plan.nodes import (
     Selecting,
     SetQuery,
     TagTime,
+    ValuesRows,
     WindowKind,
     WindowSpec,
 )
@@ -43,12 +46,13 @@ from sqlext.plan.over import Framed, Over, RunningOver, WindowedOver
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.unnest import Unnested
 from sqlext.plan.windows.slides import Slide
 
 Facts = Mapping[tuple[str, str | None], Any]
 """What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window.
 
-Of a rowtime, or a window, below other windows also by ``range``: the window (``Within``) in which its time lies.
+Of a rowtime, or a window, below other windows also by ``range``: where its time lies (``Range``).
 """
 
 _ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, ComputeMillis, RestoreTime, Scan)
@@ -56,7 +60,7 @@ _ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, ComputeMil
 _CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime, ComputeMillis)
 #: Of a column that is added for the event time of windows.
 _TIME = "__lineage_time"
-#: Of a window: that its time lies in a window of windows, which is the value (``Within``).
+#: Of a window: that its time lies in a window of windows, which is the value (``Range``).
 _RANGE = "range"
 
 
@@ -114,13 +118,14 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
     elif isinstance(plan, Project):
         if _contradicts(plan, facts):
             return
-        if isinstance(plan.input, Join):
+        if isinstance(plan.input, (Join, Unnested)):
             yield from _below_static_join(plan.input, of_projection(plan, facts))
         else:
             yield from origins(plan.input, _below_projection(plan, facts))
-    elif isinstance(plan, SetQuery) and plan.op.upper().startswith("UNION"):
-        for branch in plan.branches:
-            yield from origins(branch, _below_union(plan, branch, facts))
+    elif isinstance(plan, SetQuery):
+        yield from _below_set_query(plan, facts)
+    elif isinstance(plan, Unnested):
+        yield from _below_unnested(plan, facts)
     elif isinstance(plan, StreamJoin):
         for number, side in enumerate((plan.left, plan.right)):
             yield from _below_join(plan, number, side, facts)
@@ -130,6 +135,12 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
         yield from _below_partition(plan, facts)
     elif isinstance(plan, Slide):
         yield from _below_slide(plan, facts)
+    elif isinstance(plan, Ordered):
+        # Behind OFFSET a row has its place by those before it.
+        below = facts if plan.offset is None else {}
+        yield from (replace(o, exact=o.exact and plan.offset is None) for o in origins(plan.input, below))
+    elif isinstance(plan, (OneRow, ValuesRows)):  # of no table
+        return
     elif isinstance(plan, _CHOOSING):
         yield from origins(plan.inputs[0], facts)
     else:
@@ -167,7 +178,24 @@ def _contradicts(node: Selecting, facts: Facts) -> bool:
     return False
 
 
-def _below_union(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
+def _below_set_query(node: SetQuery, facts: Facts) -> Iterator[Origin]:
+    """Yield the rows of all branches: those of EXCEPT that its row is not among are rows that would take it away."""
+    union = node.op.upper().startswith("UNION")
+    exact = union or all((c.physical, c.window_bound) in facts for c in node.columns)
+    for branch in node.branches:
+        below = _facts_of_branch(node, branch, facts)
+        yield from (replace(origin, exact=origin.exact and exact) for origin in origins(branch, below))
+
+
+def _below_unnested(node: Unnested, facts: Facts) -> Iterator[Origin]:
+    """Yield the rows of which rows were made; of a name that both have it is not known whose value it is."""
+    made = {c.physical for c in node.made}
+    below = {key: value for key, value in facts.items() if key[0] not in made}
+    exact = len(below) == len(facts)
+    yield from (replace(origin, exact=origin.exact and exact) for origin in origins(node.input, below))
+
+
+def _facts_of_branch(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
     pairs = zip(node.columns, branch.columns, strict=True)
     keys = [(above.physical, above.window_bound, below) for above, below in pairs]
     ranges: Facts = {(b.physical, _RANGE): facts[name, _RANGE] for name, _, b in keys if (name, _RANGE) in facts}
@@ -188,7 +216,7 @@ def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
     if _is_chain(node.input):
         where = () if node.where is None else (node.where,)
         found: Iterable[Origin] = (_origin(node.input, keys, where, node.scope, window),)
-    elif isinstance(node.input, Join):
+    elif isinstance(node.input, (Join, Unnested)):
         found = _below_static_join(node.input, of_keys(keys, node.scope))
     else:
         found = origins(node.input, {**_facts_of_keys(keys, node.scope), **window})
@@ -254,7 +282,7 @@ def _without_nulls(facts: Facts) -> Facts:
     return {key: value for key, value in facts.items() if not is_null(value)}
 
 
-def _below_static_join(node: Join, known: Sequence[KnownColumn]) -> Iterator[Origin]:
+def _below_static_join(node: Join | Unnested, known: Sequence[KnownColumn]) -> Iterator[Origin]:
     for side in sides_of(node, known):
         yield from (replace(o, exact=o.exact and side.told) for o in origins(side.plan, side.facts))
 
@@ -268,9 +296,15 @@ def _below_windows(node: AssignWindows, facts: Facts) -> Facts:
     above = bounds.get(_RANGE)
     if above is None:
         return {**others, (node.time.physical, _RANGE): _within(0, node.spec, bounds)}
-    if node.spec.kind is not WindowKind.SLIDE or not isinstance(above, Within):
-        raise UntracedError("windows of windows of windows")
-    return {**others, (node.time.physical, _RANGE): Reaching(0, node.spec, above)}
+    return {**others, (node.time.physical, _RANGE): _reaching(node.spec, above)}
+
+
+def _reaching(spec: WindowSpec, above: Range) -> Reaching | MayReach:
+    """Return where times lie whose windows have their own time in a range; not exactly where no grid tells it."""
+    grid = spec.months is None and spec.row_offset is None and spec.kind is not WindowKind.SESSION
+    if grid and isinstance(above, Within):
+        return Reaching(0, spec, above)
+    return reaching_before(spec, above)
 
 
 def _below_slide(node: Slide, facts: Facts) -> Iterator[Origin]:
@@ -411,13 +445,7 @@ def _origin(
     bounds = {bound: v for (name, bound), v in facts.items() if bound and assigned and name == assigned.physical}
     above = bounds.pop(_RANGE, None)
     if assigned is not None and above is not None:
-        if assigned.spec.kind is WindowKind.SESSION or assigned.spec.months is not None:
-            raise UntracedError("windows over sessions, or over windows of a calendar")
-        if not isinstance(above, Within):
-            raise UntracedError("windows of windows of windows")
-        if assigned.spec.row_offset is not None:
-            raise UntracedError("windows over windows with an offset of each row")
-        tests.append(Reaching(len(outputs), assigned.spec, above))
+        tests.append(replace(_reaching(assigned.spec, above), column=len(outputs)))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     if assigned is not None and bounds:
         tests.append(_within(len(outputs), assigned.spec, bounds))
@@ -431,7 +459,8 @@ def _origin(
     if not outputs:  # of what tells nothing all rows count
         outputs.append(Output("c0", handed_on=next(_each(below.columns))))
     columns = tuple(_column_of(o) for o in outputs)
-    return Origin(scan, Project(columns, below, scope, tuple(outputs)), tuple(tests))
+    exact = not any(isinstance(test, MayReach) for test in tests)
+    return Origin(scan, Project(columns, below, scope, tuple(outputs)), tuple(tests), exact)
 
 
 def _column_of(output: Output) -> PlanColumn:

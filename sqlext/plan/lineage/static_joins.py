@@ -1,5 +1,7 @@
 """Tell what is known of the rows of both sides of a join with a static table, of what is known of a joined row.
 
+UNNEST is such a join: its made rows are a side that is no table.
+
 Columns of both sides may have one name, so here each goes by its relation too.
 """
 
@@ -10,9 +12,10 @@ from typing import Any, NamedTuple
 
 from sqlext.dialect.ast.expressions import Binary, ColumnRef, Expr, Paren, and_parts
 from sqlext.plan.base import PlanNode
-from sqlext.plan.lineage.tests import Within
+from sqlext.plan.lineage.tests import Range
 from sqlext.plan.nodes import Aliased, Join, Project
 from sqlext.plan.scope import Found, Scope
+from sqlext.plan.unnest import Unnested
 
 #: A physical column, and ``start``, ``end`` or ``time`` of a window.
 _Key = tuple[str, str | None]
@@ -49,7 +52,7 @@ class JoinedSide(NamedTuple):
 
 def is_null(value: Any) -> bool:
     """Whether what is known of a column is that it is NULL; in an outer join that may say that a row met nothing."""
-    return not isinstance(value, Within) and not value.is_valid
+    return not isinstance(value, Range) and not value.is_valid
 
 
 def found_column(expr: Expr, scope: Scope) -> Found | None:
@@ -79,8 +82,15 @@ def of_projection(node: Project, facts: Mapping[_Key, Any]) -> list[KnownColumn]
     return known
 
 
-def sides_of(node: Join, known: Sequence[KnownColumn]) -> Iterator[JoinedSide]:
-    """Yield each side of a join, and of joins in it, with what is known of its rows and what must be equal."""
+def sides_of(node: Join | Unnested, known: Sequence[KnownColumn]) -> Iterator[JoinedSide]:
+    """Yield each side of a join, and of joins in it, with what is known of its rows and what must be equal.
+
+    What is known of rows that UNNEST has made tells nothing of the row that it has made them of.
+    """
+    if isinstance(node, Unnested):
+        own = [k for k in known if k.alias != node.alias]
+        yield from (side._replace(told=side.told and len(own) == len(known)) for side in _side_of(node.input, own))
+        return
     aliases = _aliases(node.left), _aliases(node.right)
     padded = node.kind in ("RIGHT", "FULL"), node.kind in ("LEFT", "FULL")
     sure = [k for k in known if not (padded[k.alias in aliases[1]] and is_null(k.value))]
@@ -89,10 +99,14 @@ def sides_of(node: Join, known: Sequence[KnownColumn]) -> Iterator[JoinedSide]:
         own = [k for k in sure if k.alias in aliases[number]]
         met = ((pair[number], k.value) for pair in equal for k in sure if (k.alias, k.column) == pair[1 - number])
         own += [KnownColumn(*column, value) for column, value in met]
-        if isinstance(side, Join):
-            yield from sides_of(side, own)
-        else:
-            yield JoinedSide(side, {k.column: k.value for k in own}, bool(own))
+        yield from _side_of(side, own)
+
+
+def _side_of(side: PlanNode, own: Sequence[KnownColumn]) -> Iterator[JoinedSide]:
+    if isinstance(side, (Join, Unnested)):
+        yield from sides_of(side, own)
+    else:
+        yield JoinedSide(side, {k.column: k.value for k in own}, bool(own))
 
 
 def _equal_columns(node: Join) -> Iterator[tuple[_Column, _Column]]:
@@ -116,4 +130,6 @@ def _named(expr: Expr, scope: Scope) -> _Column | None:
 def _aliases(node: PlanNode) -> frozenset[str]:
     if isinstance(node, Join):
         return _aliases(node.left) | _aliases(node.right)
+    if isinstance(node, Unnested):
+        return _aliases(node.input) | {node.alias}
     return frozenset({node.alias}) if isinstance(node, Aliased) else frozenset()

@@ -54,6 +54,21 @@ class Reaching:
 
 
 @dataclass(frozen=True)
+class MayReach:
+    """An event time may be in windows of windows that have their time in another window.
+
+    Attributes:
+        column: its place.
+        above: the other window, as ``Within`` has it.
+        longest: how long before its start the time may lie, in ms; None: as long as it likes.
+    """
+
+    column: int
+    above: Within
+    longest: int | None
+
+
+@dataclass(frozen=True)
 class Near:
     """An event time must be near another one.
 
@@ -80,7 +95,26 @@ class IsTrue:
     column: int
 
 
-Test = Equal | Within | Reaching | Near | IsTrue
+Range = Within | Reaching | MayReach
+"""Where a time lies."""
+Test = Equal | Range | Near | IsTrue
+_DAY = 86_400_000
+
+
+def longest_of(spec: WindowSpec) -> int | None:
+    """Return how long windows are at most, in ms; None for sessions without a maximum."""
+    if spec.kind is WindowKind.SESSION:
+        return None if spec.limit is None or spec.gap is not None else spec.limit + spec.size
+    return spec.size if spec.months is None else spec.size + _DAY  # one of which clocks are put back is longer
+
+
+def reaching_before(spec: WindowSpec, above: Range) -> MayReach:
+    """Return where the times of windows lie that have their own time in a range."""
+    if isinstance(above, Within):
+        return MayReach(0, above, longest_of(spec))
+    longest = above.longest if isinstance(above, MayReach) else longest_of(above.spec)
+    own = longest_of(spec)
+    return MayReach(0, above.above, None if longest is None or own is None else longest + own)
 
 
 def range_of(spec: WindowSpec, bounds: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import with_hints
+from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Hint
@@ -30,6 +31,7 @@ from sqlext.local.row_search import FoundRow, found_rows, window_of
 from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import Part
 from sqlext.plan.lineage.origins import Group, Origin, UntracedError, facts_of, origins, rows_below
+from sqlext.plan.lineage.readable import without_columns
 from sqlext.plan.lineage.tests import Equal, IsTrue, Within
 from sqlext.plan.nodes import Scan
 from sqlext.session.introspection.advisor import OF_VIEW, in_utc, named_table
@@ -121,6 +123,7 @@ class _Explaining:
     lines: list[tuple[Any, ...]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     _reads: int = 0
+    _unread: set[str] = field(default_factory=set)
 
     def answer(self, table: Table, rows: PlanNode, writers: Sequence[Writer]) -> Result:
         """Return the result."""
@@ -157,12 +160,12 @@ class _Explaining:
             if not all(origin.exact for origin in traced):
                 self._say(
                     f"More rows than those of the result may be named for query `{writer.name}`: it does not hold all"
-                    " keys, or a frame by rows or a match takes a part of them."
+                    " that tells them apart, or a frame by rows, a match or windows of windows take a part of them."
                 )
         if number is not None and not found:
             self._say(
-                f"No input row of result {number} is found: its input was rewritten or removed since, a window without"
-                " rows was filled, or the settings, views and functions of its query are others now."
+                f"No input row of result {number} is found: its input was rewritten or removed since, it comes from"
+                " VALUES or FILL, or the settings, views and functions of its query are others now."
             )
 
     def _say(self, text: str) -> None:
@@ -187,7 +190,9 @@ class _Explaining:
             self.notices.append("A pane came out, and HAVING left it out.")
         for writer in writers:
             traced = self._origins(writer, values)
-            self.notices += _lacking(writer, traced, {line[_INPUT] for line in lines if line[_QUERY] == writer.name})
+            self.notices += _lacking(
+                writer, traced, {line[_INPUT] for line in lines if line[_QUERY] == writer.name} | self._unread
+            )
             self.notices += self._still_open(writer, traced)
 
     def _still_open(self, writer: Writer, traced: Sequence[Origin]) -> Iterator[str]:
@@ -217,12 +222,21 @@ class _Explaining:
                 raise
             return script.query.schema.empty_table()  # no row of the result was written yet
 
-    def _made_of(self, writer: Writer, traced: Iterable[Origin], most: int) -> list[_Found]:
+    def _made_of(self, writer: Writer, traced: Sequence[Origin], most: int) -> list[_Found]:
         """Return the rows that a result row was made of, at most one more than wanted."""
-        try:
-            return list(islice((row for origin in traced for row in self._rows_of(origin, writer)), most + 1))
-        except NotLocalError as reason:
-            raise self._refused(str(reason)) from reason
+        found: list[_Found] = []
+        for origin in traced:
+            try:
+                found += islice(self._rows_of(origin, writer), most + 1 - len(found))
+            except NotLocalError as reason:
+                table = origin.scan.table
+                is_endless = origin.scan.is_stream and not connector_of(table).bounded(table)
+                if is_endless or all(one.scan.view == origin.scan.view for one in traced):
+                    raise self._refused(str(reason)) from reason
+                self._unread.add(table.name.name)
+        for name in sorted(self._unread):
+            self._say(f"Rows of `{name}` are not named: only Spark reads that table.")
+        return found
 
     def _panes(self, writer: Writer, traced: Sequence[Origin], made_of: Sequence[_Found]) -> Iterator[tuple[Any, ...]]:
         """Yield what is said of each pane of the groups that a result row was made of."""
@@ -242,7 +256,7 @@ class _Explaining:
         """Return the rows by which the panes of a group are told; None if they are too many."""
         needed = needs_other_rows(group)
         if needed == "all":
-            made_of = self._made_of(writer, rows_below(group), MOST_PANED)
+            made_of = self._made_of(writer, list(map(_as_readable, rows_below(group))), MOST_PANED)
         elif needed == "key":
             kept = [replace(o, tests=tuple(t for t in o.tests if isinstance(t, (Equal, IsTrue)))) for o in traced]
             made_of = self._made_of(writer, kept, MOST_PANED)
@@ -268,11 +282,13 @@ class _Explaining:
         known = [(column, values[name]) for name, column in writer.filled if name in values]
         facts = facts_of([column for column, _ in known], [value for _, value in known])
         try:
-            return list(origins(writer.plan, facts))
+            return list(map(_as_readable, origins(writer.plan, facts)))
         except UntracedError as reason:
             raise self._refused(f"query `{writer.name}` has {reason}, through which rows are not traced") from reason
 
     def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[_Found]:
+        if not connector_of(origin.scan.table).decodes:
+            raise NotLocalError(f"only Spark reads `{origin.scan.table.name.name}`")
         script = local_select(origin.plan.transform(_as_history), in_utc(self.env, origin.scan.table))
         table, of_table = script.reads[0].table, writer.taken(origin.scan)
         reader = connector_of(table).table_reader()
@@ -338,6 +354,22 @@ def _clock(ms: int, scan: Scan, zone: str) -> datetime:
 def _end_of(origin: Origin, zone: str) -> datetime | None:
     """Return when the window ends whose rows are sought, if that is known."""
     return next((window_of(test, zone)[1] for test in origin.tests if isinstance(test, Within)), None)
+
+
+def _as_readable(origin: Origin) -> Origin:
+    """Return rows without the columns that this process does not read, such as arrays in JSON."""
+    table = origin.scan.table
+    connector = connector_of(table)
+    if not connector.decodes:
+        return origin
+    reader, unread = connector.table_reader(), set()
+    for column in table.columns:
+        try:
+            if column.kind != "computed":
+                reader.column(table, column)
+        except Unread:
+            unread.add(column.name)
+    return without_columns(origin, unread)
 
 
 def _as_history(node: PlanNode) -> PlanNode:
