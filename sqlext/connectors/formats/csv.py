@@ -115,9 +115,15 @@ def _separators(options: Mapping[str, str]) -> Options:
 def read_guards(options: Mapping[str, str]) -> Options:
     """Return options of Spark's reader that make it as strict as ours.
 
-    It refuses a line of another length whatever a query reads of it, and a quote within a field in quotes.
+    It refuses a line of another length whatever a query reads of it, and a quote within a field in quotes. What
+    escapes an escaped quote is a NUL if nothing says otherwise, and leaves the text.
     """
-    return () if _ignores_errors(options) else (("columnPruning", "false"), ("unescapedQuoteHandling", "RAISE_ERROR"))
+    if _ignores_errors(options):
+        return ()
+    separators = dict(_separators(options))
+    keeps_nul = separators["quote"] and separators["quote"] == separators.get("escape")
+    escapes = (("charToEscapeQuoteEscaping", separators["quote"]),) if keeps_nul else ()
+    return (("columnPruning", "false"), ("unescapedQuoteHandling", "RAISE_ERROR"), *escapes)
 
 
 def writer_options(options: Mapping[str, str]) -> Options:

@@ -158,6 +158,8 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (WrittenObject, WrittenArray)):
+        # A text that came whole is one of characters.
+        value.text.encode()
         return value.text
     # Half of a surrogate pair is no character: Java shows it so.
     return _is(str, value).encode("utf-8", "replace").decode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from typing import Any
 
 #: What may stand between tokens.
@@ -23,11 +24,12 @@ _STRINGS = {
     quote: re.compile(rf"{quote}([^{quote}\\\x00-\x1f]*(?:\\[^\x00-\x1f][^{quote}\\\x00-\x1f]*)*){quote}")
     for quote in "\"'"
 }
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+#: An escape, or bytes that are no UTF-8, as ``surrogateescape`` keeps them.
+_ODD = re.compile("\\\\(?:u([0-9a-fA-F]{4})|(.))|([\udc80-\udcff]+)")
+#: How the first of so many bytes begins: a mask, and what it leaves.
+_LEADS = {2: (0xE0, 0xC0), 3: (0xF0, 0xE0), 4: (0xF8, 0xF0)}
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", **{c: c for c in "\"'/\\"}}
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: Bytes that are no UTF-8, as ``surrogateescape`` keeps them.
-_NO_UTF8 = re.compile("[\udc80-\udcff]")
 #: A file that begins so has another encoding; by its first bytes, as Jackson tells it.
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -50,6 +52,10 @@ class WrittenArray(list[Any]):
     text = ""
 
 
+class HalfInBytes:
+    """A text with half of a surrogate pair in three bytes: it is refused where it is read, and else skipped."""
+
+
 def decoded(line: bytes) -> str:
     """Return a line as text; bytes that are no UTF-8 come as half surrogate pairs (``surrogateescape``)."""
     for mark, encoding in _MARKS.items():
@@ -66,11 +72,7 @@ def scanned(text: str) -> Any:
     Raises:
         ValueError: for what Jackson refuses.
     """
-    scanner = _Scanner(text)
-    value = scanner.value()
-    if _NO_UTF8.search(text, 0, scanner.at):
-        raise ValueError("it is no UTF-8")
-    return value
+    return _Scanner(text).value()
 
 
 class _Scanner:
@@ -130,8 +132,10 @@ class _Scanner:
         if isinstance(container, WrittenArray):
             return
         self._skip()
+        begin = self.at
         key = self._string()
-        if key is None or _SURROGATE.search(key):
+        # Halves of bytes are the name of no column; escaped ones are refused.
+        if not isinstance(key, str) or (_SURROGATE.search(key) and "\\" in self._text[begin : self.at]):
             raise self._refused()
         self._expect(":")
         self._keys.append(key)
@@ -147,7 +151,7 @@ class _Scanner:
                 return _WORDS[found[0]] if pattern is _WORD else WrittenNumber(found[0])
         raise self._refused()
 
-    def _string(self) -> str | None:
+    def _string(self) -> str | HalfInBytes | None:
         pattern = _STRINGS.get(self._text[self.at : self.at + 1])
         if pattern is None:
             return None
@@ -155,10 +159,13 @@ class _Scanner:
         if found is None:
             raise self._refused()
         self.at = found.end()
-        if "\\" not in found[1]:
+        if found[1].isascii() and "\\" not in found[1]:
             return found[1]
-        # Halves of a pair come one by one.
-        halves = _ESCAPE.sub(_unescaped, found[1])
+        try:
+            # Halves of a pair come one by one.
+            halves = _ODD.sub(_meant, found[1])
+        except _HalfError:
+            return HalfInBytes()
         return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
     def _skip(self) -> None:
@@ -179,9 +186,40 @@ class _Scanner:
         return ValueError(f"it is no JSON from character {self.at + 1} on")
 
 
-def _unescaped(escape: re.Match[str]) -> str:
-    if escape[1]:
-        return chr(int(escape[1], 16))
-    if escape[2] not in _ESCAPED:
-        raise ValueError(f"it is no JSON: {escape[0]}")
-    return _ESCAPED[escape[2]]
+class _HalfError(Exception):
+    """Three bytes say half of a surrogate pair."""
+
+
+def _meant(odd: re.Match[str]) -> str:
+    if odd[1]:
+        return chr(int(odd[1], 16))
+    if odd[3]:
+        return "".join(_spelled(odd[3].encode("ascii", "surrogateescape")))
+    if odd[2] not in _ESCAPED:
+        raise ValueError(f"it is no JSON: {odd[0]}")
+    return _ESCAPED[odd[2]]
+
+
+def _spelled(data: bytes) -> Iterator[str]:
+    """Yield what bytes say that are no UTF-8, though they look like some: Jackson takes longer forms than needed."""
+    place = 0
+    while place < len(data):
+        length = next((n for n, (mask, lead) in _LEADS.items() if data[place] & mask == lead), 0)
+        rest = data[place + 1 : place + length]
+        if not length or len(rest) < length - 1 or any(byte & 0xC0 != 0x80 for byte in rest):
+            raise ValueError("it is no UTF-8")
+        code = data[place] & ~_LEADS[length][0] & 0xFF
+        for byte in rest:
+            code = code << 6 | byte & 0x3F
+        yield _character(code, length)
+        place += length
+
+
+def _character(code: int, length: int) -> str:
+    """Return the character of a number; four bytes are a pair in Java, whatever they say."""
+    if length == max(_LEADS):
+        beyond = code - 0x10000
+        return chr((0xD800 | beyond >> 10) & 0xFFFF) + chr(0xDC00 | beyond & 0x3FF)
+    if 0xD800 <= code <= 0xDFFF:
+        raise _HalfError
+    return chr(code)

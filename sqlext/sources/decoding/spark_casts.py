@@ -34,6 +34,10 @@ _TIMESTAMP = re.compile(
     r"(?:[ T]([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]*))?(.*))?)?)?)?)?",
     re.DOTALL,
 )
+#: Of a day that is not said: ``10:00``, ``T10``, ``10:00:00.5 +02:00``.
+_TIME_OF_DAY = re.compile(
+    r"(?:T([0-9]{1,2})|([0-9]{1,2})(?=:))(?::([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]*))?(.*))?)?", re.DOTALL
+)
 #: ``+2``, ``+2:5``, ``+02:30:15``, or the digits alone: ``+0230``.
 _OFFSET = re.compile(
     r"(?:UTC|GMT|UT)?([+-])(?:([0-9]{1,2})(?::([0-9]{1,2}))?|([0-9]{1,2}):([0-9]{2}):([0-9]{2})|([0-9]{2})([0-9]{2})([0-9]{2})?)"
@@ -147,8 +151,9 @@ def _days(year: int, month: int, day: int) -> int:
 
 
 def to_instant(text: str) -> int:
-    """Return a TIMESTAMP in microseconds; a text without zone is UTC."""
-    micros, zone = _timestamp(text)
+    """Return a TIMESTAMP in microseconds; a text without zone is UTC, and one without a date is of today there."""
+    of_day = _TIME_OF_DAY.fullmatch(text.strip(_BLANK))
+    micros, zone = _today_at(of_day) if of_day else _timestamp(text)
     return micros - _offset(zone, micros) // timedelta(microseconds=1) if zone else micros
 
 
@@ -162,17 +167,29 @@ def to_wall_clock(text: str, *, zoned: bool = True) -> int:
     return micros
 
 
+def _today_at(of_day: re.Match[str]) -> tuple[int, str]:
+    hour, bare_hour, minute, second, fraction, zone = of_day.groups()
+    place = (zone or "").strip(_JAVA_BLANK)
+    now = datetime.now(timezone.utc) - _EPOCH
+    now += _offset(place, now // timedelta(microseconds=1)) if place else timedelta(0)
+    return now.days * _DAY_SECONDS * _SECOND + _micros_of(hour or bare_hour, minute, second, fraction), place
+
+
+def _micros_of(hour: str | None, minute: str | None, second: str | None, fraction: str | None) -> int:
+    of_day = time(int(hour or 0), int(minute or 0), int(second or 0))
+    seconds = of_day.hour * 3600 + of_day.minute * 60 + of_day.second
+    # Further digits are cut off, as Spark does, not rounded.
+    return seconds * _SECOND + int((fraction or "")[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0"))
+
+
 def _timestamp(text: str) -> tuple[int, str]:
     found = _TIMESTAMP.fullmatch(text.strip(_BLANK))
     if found is None:
         raise ValueError(text)
     year, month, day, hour, minute, second, fraction, zone = found.groups()
     days = _days(int(year), int(month or 1), int(day or 1))
-    of_day = time(int(hour or 0), int(minute or 0), int(second or 0))
-    seconds = days * _DAY_SECONDS + of_day.hour * 3600 + of_day.minute * 60 + of_day.second
-    # Further digits are cut off, as Spark does, not rounded.
-    micros = int((fraction or "")[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0"))
-    return seconds * _SECOND + micros, (zone or "").strip(_JAVA_BLANK)
+    micros = _micros_of(hour, minute, second, fraction)
+    return days * _DAY_SECONDS * _SECOND + micros, (zone or "").strip(_JAVA_BLANK)
 
 
 def _offset(zone: str, micros: int) -> timedelta:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,6 +40,10 @@ def read(decoder: FileDecoder, folder: Path, data: bytes, name: str = "a") -> li
         (b'{"s":"a"} {"s":"b"}', "a"),
         (b'{"s":"a"}x', "a"),
         (b'{"s":"a"}\xff', "a"),
+        (b'{"s":"\xc0\xa2\xe0\x82\xa9\xc1\x9c"}', '"\u00a9\\'),
+        (b'{"s":"a\xf4\x90\x80\x80"}', "a??"),
+        (b'{"x":"\xed\xa0\x80","s":"a"}', "a"),
+        (b'{"k\xf4\x90\x80\x80":1,"s":"a"}', "a"),
         (b'{"s":"a\\ud800"}', "a?"),
         (b'{"s":"\\ud834\\udd1e"}', "\U0001d11e"),
         (b'{"s": {"a" : [1.50, "\\u00e4"]}}', '{"a" : [1.50, "\\u00e4"]}'),
@@ -58,6 +63,12 @@ def test_json_that_is_taken(tmp_path: Path, line: bytes, text: str) -> None:
     "line",
     [
         b'{"s":"a\xff"}',
+        b'{"s":"\xed\xa0\xb4\xed\xb4\x9e"}',
+        b'{"k\xed\xa0\x80":1,"s":"a"}',
+        b'{"s":"\xe2\x82"}',
+        b'{"s":"\xf8\x88\x80\x80\x80"}',
+        b'{"s":"a"\xc0\xa0}',
+        b'{"s":{"k":"\xc0\xaf"}}',
         b'{"x":"\xff","s":"a"}',
         b'{"s\\ud800":"a"}',
         b'{"s":"\\x"}',
@@ -90,6 +101,9 @@ def test_json_that_is_refused(tmp_path: Path, line: bytes) -> None:
         (b'1,"', '"'),
         (b'1,"a""', 'a"'),
         (b'1,a"b', 'a"b'),
+        (b'1,"a\x00b"', "a\x00b"),
+        (b'1,"a\x00""b" \x00', 'a\x00"b'),
+        (b"1,\x00", "\x00"),
         (b'1,"a" \t', "a"),
         (b'1, "a"', ' "a"'),
         (b"1,a\xff\xed\xa0\x80", "a\ufffd\ufffd"),
@@ -149,6 +163,37 @@ def test_years_that_python_has_not() -> None:
     assert instant("+12345") == 327_403_382_400_000_000
     assert instant(" -0001-02-03") == -62_195_904_000_000_000
     assert instant("2024-01-01 00:00:00 UTC+2:5") == instant("2023-12-31 21:55:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [("10:00", 10), ("T10", 10), (" 10:0:0.5 ", 10), ("10:00:00Z", 10), ("00:00:00 UTC", 0), ("23:00:00 UTC", 23)],
+)
+def test_a_time_without_a_date_is_of_today(text: str, hours: int) -> None:
+    """For an instant; a wall clock refuses it."""
+    day = 86_400_000_000
+    days = {time.time_ns() // 1000 // day * day}
+    found = parser_of(pa.timestamp("us", "UTC"))(text)
+    days.add(time.time_ns() // 1000 // day * day)
+    assert found - hours * 3_600_000_000 - (500_000 if ".5" in text else 0) in days
+    with pytest.raises(ValueError, match=r"."):
+        parser_of(pa.timestamp("us"))(text)
+
+
+def test_today_is_that_of_the_zone() -> None:
+    """Of two zones 26 hours apart, one has another day than the other at any time."""
+    instant = parser_of(pa.timestamp("us", "UTC"))
+    noon = {zone: instant(f"12:00:00 {zone}") for zone in ("Etc/GMT-14", "Etc/GMT+12", "UTC")}
+    now = time.time_ns() // 1000
+    for zone, hours in (("Etc/GMT-14", 14), ("Etc/GMT+12", -12), ("UTC", 0)):
+        there = now + hours * 3_600_000_000
+        assert noon[zone] + hours * 3_600_000_000 - there // 86_400_000_000 * 86_400_000_000 == 43_200_000_000
+
+
+@pytest.mark.parametrize("text", ["10", "10:", "T", "10Z", "T10:00Z", "25:00", "10:00:61", "2024 10:00", "10:00 PM"])
+def test_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parser_of(pa.timestamp("us", "UTC"))(text)
 
 
 def test_the_scanner_and_pythons_parser_say_the_same() -> None:
