@@ -22,7 +22,7 @@ class WatermarkColumn(Operator):
     Its columns are those of its input, then one for each rowtime that is asked for: a query has one watermark.
 
     Attributes:
-        time: one of these rowtimes; it spreads rows over buckets.
+        time: one of these rowtimes.
         span: the first call.
     """
 
@@ -63,5 +63,5 @@ class WatermarkColumn(Operator):
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield the rowtime."""
-        # It spreads rows over buckets, so another rowtime is another operator.
+        # Checkpoints know the operator by it.
         yield "CURRENT_WATERMARK", self.time.name, column_form(self.time, self.sources[0].columns)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.relations.rendering import Rendering
 
+_PARTITION = "spark_partition_id()"
+
 
 @dataclass
 class InputColumns:
@@ -35,13 +37,18 @@ class OperatorInput:
         below: the relation.
         texts: Spark SQL of the operator's columns ``c0``, ``c1``, ... over it, the keys first.
         where: of the condition that its rows meet.
+        in_order: rows of a partition keep their order: the first column is the partition's number where Spark makes it.
     """
 
     below: PlanNode
     texts: Sequence[str]
     where: str | None = None
+    in_order: bool = False
 
     def query(self, renderer: Rendering) -> str:
         """Return the query that gives the input."""
         where = f" WHERE {self.where}" if self.where is not None else ""
-        return InputColumns(list(self.texts)).query(f"{renderer.relation(self.below)}{where}")
+        texts = list(self.texts)
+        if self.in_order and not renderer.local:  # without Spark there is one partition
+            texts[0] = _PARTITION
+        return InputColumns(texts).query(f"{renderer.relation(self.below)}{where}")

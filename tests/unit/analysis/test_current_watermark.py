@@ -8,7 +8,7 @@ from sqlext import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.nodes import Scan
 from sqlext.plan.watermark_column import WatermarkColumn
-from sqlext.rewrite.script.model import OperatorView
+from sqlext.rewrite.script.model import OperatorView, SqlView
 
 from .conftest import Analysis
 
@@ -97,3 +97,13 @@ def test_batch_mode_has_no_rowtime(flink: Analysis) -> None:
     with pytest.raises(SqlExtError, match="`ts` is none") as refused:
         flink.plan("SELECT CURRENT_WATERMARK(ts) FROM clicks")
     assert (refused.value.code, "in batch mode" in (refused.value.hint or "")) == ("TIME-005", True)
+
+
+def test_rows_of_a_partition_stay_together(flink: Analysis) -> None:
+    """By a column of theirs they would part, and who counts them by processing time above would see another order."""
+    numbered = "SELECT ROW_NUMBER() OVER (PARTITION BY user_name ORDER BY pt) FROM "
+    compiled = flink.run(f"{numbered} (SELECT user_name, pt, CURRENT_WATERMARK(ts) AS w FROM clicks)")
+    assert compiled is not None
+    (stamped,) = (s for s in compiled.script.steps if isinstance(s, OperatorView) and s.function == "watermark")
+    (given,) = (s for s in compiled.script.steps if isinstance(s, SqlView) and s.view == stamped.input)
+    assert given.sql.startswith("SELECT spark_partition_id() AS c0, ")
