@@ -24,6 +24,7 @@ from sqlext.connectors.options import OptionError
 from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
 from sqlext.sources.decoding.line_blocks import blocks
+from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import Range
 from sqlext.stores.access import reached_by
 from sqlext.stores.files import FileAccess, holds_bytes
@@ -113,6 +114,21 @@ def test_files_that_come_later_and_a_restart(s3: S3Server, url: str, tmp_path: P
     again = reader(url, tmp_path)
     assert again.latest({SPLIT: 2}, None) == {SPLIT: 4}
     assert sorted(ids(again, 0, 4)) == [0, 1, 2, 9]
+
+
+def test_the_log_of_files_at_a_url(s3: S3Server, url: str) -> None:
+    """Its entries are merged as in a folder; who lost it puts nothing in place of a longer one."""
+    place = Location.of(url, s3.settings)
+    log, old = FileLog(place), FileLog(place)
+    for number in range(25):
+        log.append([FoundFile(f"/{number}", number, 1)])
+        if number == 9:
+            assert len(old) == 10
+    log.merge(20)
+    old.merge(10)
+    assert len(list(place.names())) == 1 + 5
+    for reading in (log, FileLog(Location.of(url, s3.settings))):
+        assert [file.path for file in reading.between(0, 25)] == [f"/{n}" for n in range(25)]
 
 
 def test_every_cut_gives_every_line_once(s3: S3Server, url: str) -> None:
