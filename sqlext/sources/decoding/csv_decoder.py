@@ -198,7 +198,7 @@ class CsvDecoder:
     @cached_property
     def _quoted(self) -> re.Pattern[bytes]:
         quote, delimiter = re.escape((self.quote or "").encode()), re.escape(self.delimiter.encode())
-        field = rb"%b(?:[^%b\r\n]|%b%b)*%b" % (quote, quote, quote, quote, quote)
+        field = rb"%b[^%b\r\n]*(?:%b%b[^%b\r\n]*)*%b" % ((quote,) * 6)
         return re.compile(rb"(?:(?<=[%b\r\n])|\A)%b(?=[%b\r\n]|\Z)" % (delimiter, field, delimiter))
 
     @cached_property

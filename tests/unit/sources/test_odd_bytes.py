@@ -132,6 +132,26 @@ def test_a_line_of_20_megabytes(tmp_path: Path) -> None:
     assert read(_CSV, tmp_path, f'0,0\n1,"{long}"\n2,b'.encode()) == ["0", long, "b"]
 
 
+@pytest.mark.parametrize(
+    ("line", "length"),
+    [
+        (b'1,"' + b'"",' * 7_000_000 + b'"', 14_000_000),
+        (b'1,"' + b"a" * 20_000_100, 20_000_100),
+        (b'1,"' + b"\x00" * 20_000_100 + b'"', 20_000_100),
+        (b" " * 20_000_100 + b"1,a", 1),
+    ],
+    ids=["doubled quotes", "an open quote", "NUL", "blanks"],
+)
+def test_a_csv_line_of_20_megabytes(tmp_path: Path, line: bytes, length: int) -> None:
+    assert [len(text or "") for text in read(_CSV, tmp_path, line + b"\n2,b")] == [length, 1]
+
+
+@pytest.mark.parametrize("line", [b'1,"' + b"a" * 20_000_100 + b'"b', b"1" + b",a" * 10_000_000])
+def test_a_csv_line_of_20_megabytes_that_is_refused(tmp_path: Path, line: bytes) -> None:
+    with pytest.raises(SqlExtError, match=r"RUN-066.*a:1"):
+        read(_CSV, tmp_path, line)
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_a_packed_file_that_is_cut_off(tmp_path: Path, share: float) -> None:
     packed = gzip.compress(b"".join(b'{"s":"%d"}\n' % n for n in range(500)))
