@@ -128,6 +128,17 @@ def _between(
     return mask if end is None else pc.and_(mask, pc.less(clock, pa.scalar(end, clock.type)))
 
 
+def clock_passes(clock: int, test: Within | MayReach, zone: str) -> bool:
+    """Whether the clock of a micro-batch lies in a window of processing time, or before its end.
+
+    Args:
+        clock: in ms since 1970 UTC.
+        zone: whose wall clock the bounds of the window have.
+    """
+    column = pa.chunked_array([pa.array([clock], pa.timestamp("ms", "UTC"))])
+    return bool(_passed(column, test, zone)[0].as_py())
+
+
 def _near(column: pa.ChunkedArray, test: Near) -> pa.ChunkedArray:
     clock = column.cast(pa.timestamp("us"), safe=False)
     time = test.time.cast(pa.timestamp("us", test.time.type.tz)).cast(pa.timestamp("us"), safe=False).as_py()

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 
 from sqlext.dialect.ast.expressions import Expr, Literal
 from sqlext.dialect.ast.queries import GroupingSets
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.distinct import Distinct
@@ -91,6 +92,7 @@ class Origin:
         tests: what rows must be.
         exact: whether all keys and the window of each grouping are known: else rows of other groups pass too.
         group: the uppermost group that they are in; None for rows that nobody groups.
+        clock: where the clock of their micro-batch lies, for windows of processing time.
     """
 
     scan: Scan
@@ -98,6 +100,7 @@ class Origin:
     tests: tuple[Test, ...]
     exact: bool = True
     group: Group | None = None
+    clock: Within | MayReach | None = None
 
 
 def facts_of(columns: Sequence[PlanColumn], values: Sequence[Any]) -> Facts:
@@ -129,6 +132,8 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
     elif isinstance(plan, StreamJoin):
         for number, side in enumerate((plan.left, plan.right)):
             yield from _below_join(plan, number, side, facts)
+    elif isinstance(plan, AssignWindows) and plan.spec.processing:
+        yield from _below_clocked_windows(plan, facts)
     elif isinstance(plan, AssignWindows):
         yield from origins(plan.input, _below_windows(plan, facts))
     elif isinstance(plan, (Over, RunningOver, WindowedOver, Match)) or _is_numbered(plan, facts):
@@ -299,6 +304,19 @@ def _below_windows(node: AssignWindows, facts: Facts) -> Facts:
     return {**others, (node.time.physical, _RANGE): _reaching(node.spec, above)}
 
 
+def _below_clocked_windows(node: AssignWindows, facts: Facts) -> Iterator[Origin]:
+    """Yield the rows that came before a window of processing time was over: when a result of them came is not told."""
+    bounds = {bound: v for (name, bound), v in facts.items() if name == node.physical and bound}
+    others = {key: v for key, v in facts.items() if key[0] != node.physical}
+    above = bounds.pop(_RANGE, Within(0, node.spec, bounds))
+    clock = MayReach(0, _window_of(above), None)
+    yield from (replace(o, exact=False, clock=o.clock or clock) for o in origins(node.input, others))
+
+
+def _window_of(above: Range) -> Within:
+    return above if isinstance(above, Within) else above.above
+
+
 def _reaching(spec: WindowSpec, above: Range) -> Reaching | MayReach:
     """Return where times lie whose windows have their own time in a range; not exactly where no grid tells it."""
     grid = spec.months is None and spec.row_offset is None and spec.kind is not WindowKind.SESSION
@@ -429,8 +447,7 @@ def _origin(
     """Return the rows of a chain for which conditions hold, and whose keys and columns are what is known of them."""
     (scan,) = (n for n in walk(chain) if isinstance(n, Scan))
     assigned = next((n for n in walk(chain) if isinstance(n, AssignWindows)), None)
-    if assigned is not None and assigned.spec.processing:
-        raise UntracedError("windows of processing time")
+    clock: Within | MayReach | None = None
     below = chain if assigned is None else _without_windows(chain)
     outputs: list[Output] = []
     tests: list[Test] = []
@@ -444,10 +461,16 @@ def _origin(
             outputs.append(Output(f"c{len(outputs)}", handed_on=column))
     bounds = {bound: v for (name, bound), v in facts.items() if bound and assigned and name == assigned.physical}
     above = bounds.pop(_RANGE, None)
-    if assigned is not None and above is not None:
+    if assigned is not None and assigned.spec.processing:
+        # The result of a window comes after its end: by then the window above it may be another one.
+        if above is not None:
+            clock = MayReach(0, _window_of(above), None)
+        elif bounds:
+            clock = Within(0, assigned.spec, bounds)
+    elif assigned is not None and above is not None:
         tests.append(replace(_reaching(assigned.spec, above), column=len(outputs)))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
-    if assigned is not None and bounds:
+    if assigned is not None and bounds and not assigned.spec.processing:
         tests.append(_within(len(outputs), assigned.spec, bounds))
         outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
     for expr, value in keys:
@@ -457,10 +480,10 @@ def _origin(
         tests.append(IsTrue(len(outputs)))
         outputs.append(Output(f"c{len(outputs)}", expr=condition))
     if not outputs:  # of what tells nothing all rows count
-        outputs.append(Output("c0", handed_on=next(_each(below.columns))))
+        outputs.append(Output("c0", handed_on=next(c for c in _each(below.columns) if c.physical)))
     columns = tuple(_column_of(o) for o in outputs)
-    exact = not any(isinstance(test, MayReach) for test in tests)
-    return Origin(scan, Project(columns, below, scope, tuple(outputs)), tuple(tests), exact)
+    exact = not any(isinstance(test, MayReach) for test in (*tests, clock))
+    return Origin(scan, Project(columns, below, scope, tuple(outputs)), tuple(tests), exact, clock=clock)
 
 
 def _column_of(output: Output) -> PlanColumn:
@@ -479,7 +502,10 @@ def _without_windows(node: PlanNode) -> PlanNode:
     if isinstance(node, AssignWindows):
         # A length of each row only says which windows it has.
         below = node.input.input if isinstance(node.input, ComputeMillis) else node.input
-        outputs = (*(_handed(c) for c in _each(below.columns)), Output(_TIME, handed_on=node.time))
+        timed = Output(_TIME, handed_on=node.time)
+        if node.spec.processing:  # no column has it
+            timed = Output(_TIME, expr=parse_expression_text("0"))
+        outputs = (*(_handed(c) for c in _each(below.columns) if c.physical), timed)
         columns = (*below.columns, replace(node.time, name=_TIME, physical=_TIME))
         return Project(columns, below, Scope((), "", ""), outputs)
     if isinstance(node, Scan):

@@ -27,7 +27,7 @@ from sqlext.jobs.result import Result
 from sqlext.jobs.taken.model import END, Taken
 from sqlext.local.arrivals import shown
 from sqlext.local.engine import computed
-from sqlext.local.row_search import FoundRow, found_rows, window_of
+from sqlext.local.row_search import FoundRow, clock_passes, found_rows, window_of
 from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import Part
 from sqlext.plan.lineage.origins import Group, Origin, UntracedError, facts_of, origins, rows_below
@@ -258,7 +258,10 @@ class _Explaining:
         if needed == "all":
             made_of = self._made_of(writer, list(map(_as_readable, rows_below(group))), MOST_PANED)
         elif needed == "key":
-            kept = [replace(o, tests=tuple(t for t in o.tests if isinstance(t, (Equal, IsTrue)))) for o in traced]
+            kept = [
+                replace(o, tests=tuple(t for t in o.tests if isinstance(t, (Equal, IsTrue))), clock=None)
+                for o in traced
+            ]
             made_of = self._made_of(writer, kept, MOST_PANED)
         if len(made_of) > MOST_PANED:
             return None
@@ -302,7 +305,20 @@ class _Explaining:
                 taken = of_table.of_position(came_with.split, came_with.begin, came_with.end) or taken
             elif splits:
                 taken = of_table.of_position(found.origin, found.number, found.number + 1)
-            yield _Found(origin, found, place, taken)
+            if self._in_time(taken, origin, writer):
+                yield _Found(origin, found, place, taken)
+
+    def _in_time(self, taken: Taken | None, origin: Origin, writer: Writer) -> bool:
+        """Whether a row came in time for a window of processing time, as far as its micro-batch is known."""
+        clocks = {time.batch: time.clock for time in writer.history.times}
+        clock = clocks.get(taken.batch) if taken is not None and origin.clock is not None else None
+        if origin.clock is None or (clock is not None and clock_passes(clock, origin.clock, self.env.zone)):
+            return True
+        if clock is None:
+            self._say(
+                "Rows may be named that other windows of processing time took: their micro-batches are not known."
+            )
+        return clock is None
 
     def _line(self, found: _Found) -> tuple[Any, ...]:
         origin = found.origin
@@ -354,6 +370,11 @@ def _clock(ms: int, scan: Scan, zone: str) -> datetime:
 def _end_of(origin: Origin, zone: str) -> datetime | None:
     """Return when the window ends whose rows are sought, if that is known."""
     return next((window_of(test, zone)[1] for test in origin.tests if isinstance(test, Within)), None)
+
+
+def _of_key(origin: Origin) -> Origin:
+    """Return the rows of all windows of a key."""
+    return replace(origin, tests=tuple(t for t in origin.tests if isinstance(t, (Equal, IsTrue))), clock=None)
 
 
 def _as_readable(origin: Origin) -> Origin:

@@ -325,15 +325,70 @@ def test_a_filled_window_has_its_pane(tmp_path: Path) -> None:
     assert query.panes(where) == [(6, 0, "FILLED", "AFTER WATERMARK (the default), FILL", 0)]
 
 
-def test_windows_of_processing_time_are_refused(tmp_path: Path) -> None:
-    window = "TUMBLE((SELECT k, PROCTIME() AS p FROM a), DESCRIPTOR(p), INTERVAL '5' SECOND)"
+#: When the clock of the micro-batches began.
+TICKS = datetime(1970, 1, 1)
+CLOCKED = "(SELECT k, n, PROCTIME() AS p FROM a WHERE n < 100), DESCRIPTOR(p), INTERVAL '5' SECOND"
+
+
+@pytest.mark.parametrize(
+    ("start", "rows"),
+    [
+        (0, [("0.json", 1), ("0.json", 2), ("1.json", 1)]),
+        (5, [("2.json", 1)]),
+        (10, [("3.json", 1)]),
+        (15, []),
+    ],
+)
+@pytest.mark.parametrize("bounds", ["w", "e", "w e"])
+def test_windows_of_processing_time_have_the_rows_of_their_micro_batches(
+    tmp_path: Path, start: int, rows: list[tuple[str, int]], bounds: str
+) -> None:
     query = Logged(
-        tmp_path, f"INSERT INTO plain SELECT k, COUNT(*) FROM TABLE({window}) GROUP BY k, window_start, window_end"
+        tmp_path,
+        f"""INSERT INTO spans SELECT k, window_start, window_end, COUNT(*), PANE_INDEX() FROM TABLE(TUMBLE({CLOCKED}))
+        GROUP BY k, window_start, window_end""",
     )
     query.ran(BATCHES)
-    with pytest.raises(sqlext.SqlExtError, match="windows of processing time") as refused:
-        query.panes("k = 'x'", "plain")
-    assert refused.value.code == "DDL-043"
+    times = {"w": TICKS + timedelta(seconds=start), "e": TICKS + timedelta(seconds=start + 5)}
+    where = " AND ".join(["k = 'x'", *(f"{name} = TIMESTAMP '{times[name]}'" for name in bounds.split())])
+    assert [(file, row) for _, file, row, *_ in query.lines(where, "spans")] == rows
+    ends = {0: 2, 5: 4, 10: 5}
+    held = [(batch, count) for batch, _, _, _, count in query.panes(where, "spans")]
+    assert held == ([(ends[start], len(rows))] if rows else [])
+
+
+def test_of_forgotten_micro_batches_all_rows_of_the_key_are_named(tmp_path: Path) -> None:
+    query = Logged(
+        tmp_path,
+        f"""INSERT INTO spans SELECT k, window_start, window_end, COUNT(*), 0 FROM TABLE(TUMBLE({CLOCKED}))
+        GROUP BY k, window_start, window_end""",
+    )
+    query.ran(BATCHES, first=3)
+    where = f"k = 'x' AND w = TIMESTAMP '{TICKS + timedelta(seconds=10)}'"
+    files = [(file, batch) for _, file, _, batch, *_ in query.lines(where, "spans")]
+    assert ("3.json", 4) in files
+    assert {file for file, batch in files if batch is None} == {"0.json", "1.json", "2.json"}
+    notices = query.session.sql(f"EXPLAIN WHY NOT FROM spans WHERE {where}").notices
+    assert any("micro-batches are not known" in text for text in notices)
+
+
+@pytest.mark.parametrize("lower", ["SELECT k, COUNT(*) AS n FROM a GROUP BY k", "event", "processing"])
+def test_windows_of_processing_time_above_others_have_the_rows_before_their_end(tmp_path: Path, lower: str) -> None:
+    if lower == "event":
+        lower = f"SELECT k, COUNT(*) AS n FROM {MINUTES}"
+    elif lower == "processing":
+        lower = f"SELECT k, COUNT(*) AS n FROM TABLE(TUMBLE({CLOCKED})) GROUP BY k, window_start, window_end"
+    upper = f"(SELECT k, n, PROCTIME() AS p FROM ({lower})), DESCRIPTOR(p), INTERVAL '10' SECOND"
+    query = Logged(
+        tmp_path,
+        f"""INSERT INTO spans SELECT k, window_start, window_end, COUNT(*), 0 FROM TABLE(TUMBLE({upper}))
+        GROUP BY k, window_start, window_end""",
+    )
+    query.ran(BATCHES)
+    where = f"k = 'x' AND w = TIMESTAMP '{TICKS}'"
+    assert {file for _, file, *_ in query.lines(where, "spans")} == {"0.json", "1.json", "2.json"}
+    notices = query.session.sql(f"EXPLAIN WHY NOT FROM spans WHERE {where}").notices
+    assert any("More rows" in text for text in notices)
 
 
 def _reason(query: Logged) -> str:
