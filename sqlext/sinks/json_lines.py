@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.sinks.java_numbers import java_double
+from sqlext.sources.java_numbers import java_double
 
 #: Jackson writes these with upper-case digits, Python with lower-case ones.
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|.)")

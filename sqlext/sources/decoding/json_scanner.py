@@ -7,9 +7,12 @@ What it keeps, and Python's parser does not, is the text of an object or array: 
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
+
+from sqlext.sources.java_numbers import java_double
 
 #: What may stand between tokens.
 BLANKS = " \t\r\n"
@@ -28,6 +31,7 @@ _STRINGS = {
 _ODD = re.compile("\\\\(?:u([0-9a-fA-F]{4})|(.))|([\udc80-\udcff]+)")
 #: How the first of so many bytes begins: a mask, and what it leaves.
 _LEADS = {2: (0xE0, 0xC0), 3: (0xF0, 0xE0), 4: (0xF8, 0xF0)}
+_SPELLED = {"+INF": "inf", "-INF": "-inf"}
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", **{c: c for c in "\"'/\\"}}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: A file that begins so has another encoding; by its first bytes, as Jackson tells it.
@@ -73,6 +77,35 @@ def scanned(text: str) -> Any:
         ValueError: for what Jackson refuses.
     """
     return _Scanner(text).value()
+
+
+def compact(value: Any) -> Any:
+    """Return a scanned value with the texts of objects and arrays as Flink shows them in a STRING: without blanks.
+
+    Numbers with a point or an exponent are a DOUBLE in them; the values themselves stay as they are.
+    """
+    if isinstance(value, WrittenObject):
+        made = WrittenObject({key: compact(own) for key, own in value.items()})
+        made.text = "{" + ",".join(f"{_quoted(key)}:{_shown(own)}" for key, own in made.items()) + "}"
+        return made
+    if isinstance(value, WrittenArray):
+        array = WrittenArray(compact(own) for own in value)
+        array.text = "[" + ",".join(map(_shown, array)) + "]"
+        return array
+    return value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (WrittenObject, WrittenArray)):
+        return value.text
+    if isinstance(value, WrittenNumber):
+        return str(value) if value.lstrip("-").isdigit() else java_double(float(_SPELLED.get(value, value)))
+    return _quoted(value)
+
+
+def _quoted(value: Any) -> str:
+    # Half of a surrogate pair is no character: Java shows it so.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
 class _Scanner:

@@ -13,6 +13,7 @@ from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.csv_decoder import CsvDecoder
 from sqlext.sources.decoding.json_decoder import JsonBlocks
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, first_parsed
+from sqlext.sources.decoding.json_scanner import compact, scanned
 from sqlext.sources.decoding.malformed import SKIPS, BadValueError
 
 #: Makes a row of each value, in their order.
@@ -56,10 +57,23 @@ class JsonValues:
         made = ObjectRows(self.columns)
         for index, text in enumerate(texts):
             try:
-                made.add([_object(text)])
+                self._add(made, text)
             except MALFORMED as error:
                 raise BadValueError(index, error, SKIPS.format(form="json")) from error
         return made.batch()
+
+    def _add(self, made: ObjectRows, text: bytes) -> None:
+        try:
+            made.add([_object(text)])
+        except MALFORMED as error:
+            try:
+                found = compact(scanned(text.decode("utf-8", "replace")))
+                objects = [found] if isinstance(found, dict) else []
+            except MALFORMED:
+                raise error from None
+            if not objects:
+                raise
+            made.add(objects)
 
 
 def _object(text: bytes) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from sqlext.sources.decoding.json_decoder import JsonDecoder
 from sqlext.sources.decoding.json_scanner import decoded, scanned
 from sqlext.sources.decoding.parquet_decoder import ParquetDecoder
 from sqlext.sources.decoding.spark_casts import parser_of
+from sqlext.sources.decoding.text_messages import JsonValues
 from sqlext.sources.file_slices import FileDecoder, Range
 from sqlext.stores.files import file_access
 
@@ -214,6 +215,24 @@ def test_today_is_that_of_the_zone() -> None:
 def test_no_time(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parser_of(pa.timestamp("us", "UTC"))(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ('{"a" : [1.50, "\\u00e4"]}', '{"a":[1.5,"ä"]}'),
+        ("[1e5, {}]", "[100000.0,{}]"),
+        ('{"b" : {"c" : [true, null, 10]}}', '{"b":{"c":[true,null,10]}}'),
+        ("1.50", "1.50"),
+        ("1e5", "1e5"),
+        ("100000000000000000000000.10", "100000000000000000000000.10"),
+        ("true", "true"),
+        ("null", None),
+    ],
+)
+def test_a_message_with_anything_in_a_string(value: str, text: str | None) -> None:
+    """As Flink 2.3 shows it."""
+    assert JsonValues((_S,)).reader()([f'{{"s":{value}}}'.encode()]).column("s").to_pylist() == [text]
 
 
 def test_the_scanner_and_pythons_parser_say_the_same() -> None:
