@@ -3,8 +3,7 @@
 Each query of a job has a keeper (``sqlext.watermarks``), woken five times a second by a thread of the job. It takes
 what Spark's progress says of finished micro-batches, and writes into the query's folder:
 
-time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there;
-                     the last 100 stay
+time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there
 time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)
 time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
 """
@@ -14,7 +13,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -32,10 +30,6 @@ from sqlext.watermarks.report import TimeReport
 LOOK_SECONDS = 0.2
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STATE = "keeper.json"
-_BEAT = ".txt"
-#: Heartbeats of an input that stay. A micro-batch that may come again reads some of the last ones; as many batches are
-#: what Spark keeps of a checkpoint.
-_BEATS = 100
 
 
 class ProcessingClock:
@@ -81,7 +75,6 @@ class Timekeeping:
         self._reported: TimeReport | None = None
         self.written: Mapping[str, Any] | None = None
         self._held: dict[int, str] = {}
-        self._given: dict[int, deque[int]] = {}  # the watermarks of the heartbeats that are there
 
     def begin(self) -> None:
         """Do what must be done before the first micro-batch: sources are told that they are looked after."""
@@ -139,22 +132,11 @@ class Timekeeping:
 
     def _act(self, decisions: Decisions, ends: Sequence[Mapping[str, Any]]) -> None:
         for name, watermark in decisions.beats.items():
-            self._beat(self._kept[name][0], watermark)
+            number, _ = self._kept[name]
+            # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
+            self._place.put(f"{number}/{watermark}.txt", f"{_timestamp(watermark)}\n")
         for name, held in decisions.held.items():
             self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": list(ends)}))
-
-    def _beat(self, number: int, watermark: int) -> None:
-        if number not in self._given:
-            there = (name.removesuffix(_BEAT) for name in self._place.names(str(number)) if name.endswith(_BEAT))
-            self._given[number] = deque(sorted(map(int, there)))
-        given = self._given[number]
-        # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
-        self._place.put(f"{number}/{watermark}{_BEAT}", f"{_timestamp(watermark)}\n")
-        if watermark in given:  # after a restart heartbeats are given anew
-            given.remove(watermark)
-        given.append(watermark)
-        while len(given) > _BEATS:
-            self._place.store.delete(f"{number}/{given.popleft()}{_BEAT}")
 
     def _hold(self, number: int, text: str) -> None:
         if self._held.get(number) != text:

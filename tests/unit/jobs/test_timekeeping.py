@@ -19,9 +19,8 @@ def read(counts: InputCounts) -> InputsRead:
     return InputsRead({NAME: {"": counts}}, ())
 
 
-def keeping(folder: Path, *, by_rows: bool = True) -> Timekeeping:
-    kept = KeptInput(Input(NAME, delay=1_000, by_rows=by_rows), "beats", "source")
-    return Timekeeping(Location.of(folder), [kept], ProcessingClock())
+def keeping(folder: Path) -> Timekeeping:
+    return Timekeeping(Location.of(folder), [KeptInput(Input(NAME, delay=1_000), "beats", "source")], ProcessingClock())
 
 
 def test_the_last_micro_batch_counts_though_nobody_looked(tmp_path: Path) -> None:
@@ -47,17 +46,3 @@ def test_nothing_follows_from_an_end(tmp_path: Path) -> None:
     kept.settle(read(FIRST))
     assert kept.looks == 0
     assert [f.name for f in tmp_path.rglob("*") if f.is_file()] == ["keeper.json"]
-
-
-def test_the_last_heartbeats_stay(tmp_path: Path) -> None:
-    """Also of those that a driver left which removed none."""
-    for watermark in range(-50, 200):
-        Location.of(tmp_path).put(f"0/{watermark}.txt", "")
-    kept = keeping(tmp_path, by_rows=False)
-    for number in range(1, 120):
-        counts = InputCounts(largest=1_000 * number, rows=number, batches=number, last_rows=1)
-        kept.look(read(counts), resting=True)
-        beats = sorted(int(path.stem) for path in (tmp_path / "0").iterdir())
-        assert len(beats) == 100
-        assert 1_000 * (number - 1) in beats
-    assert beats == [1_000 * number for number in range(19, 119)]
