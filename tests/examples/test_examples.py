@@ -10,8 +10,9 @@ import pytest
 from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.settings import Settings
 from tests.kafka_broker import fetch_spark_avro, fetch_spark_connector
+from tests.postgresql_server import PASSWORD, USER
 
-from .examples import DEMO, SERVERS, actual_output, examples, expected_file, servers
+from .examples import DATA, DEMO, FOLDER, SERVERS, actual_output, examples, expected_file, servers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 RUN = [script for script in examples() if script.stem != DEMO]
 ALONE = [script for script in RUN if not servers(script)]
 WITH_SERVERS = [script for script in RUN if servers(script)]
+#: The option of 56 that names its database.
+SQLITE = "'url' = 'jdbc:sqlite:${OUT}/shop.db'"
 #: What scripts say that show how they are read.
 _SHOWS_READER = ("EXPLAIN", "sqlext.source", "SHOW ")
 
@@ -47,6 +50,23 @@ def test_example_with_servers(
     variables = {name: request.getfixturevalue(SERVERS[name]) for name in servers(script)}
     found = actual_output(script, tmp_path, variables=variables, spark=session)
     assert found == expected_file(script).read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_example_of_databases_with_postgresql(
+    spark: SparkSession, tmp_path: Path, postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What 56 says of PostgreSQL holds: with the options of its comment the same rows come out of a real server."""
+    monkeypatch.setenv("SHOP_PASSWORD", PASSWORD)
+    example = FOLDER / "56_database.sql"
+    text = example.read_text("utf-8")
+    assert text.count(SQLITE) == 2
+    own = tmp_path / example.name
+    login = f"'url' = '{postgresql}', 'username' = '{USER}', 'password' = 'env:SHOP_PASSWORD'"
+    own.write_text(text.replace(SQLITE, login), "utf-8")
+    found = actual_output(own, tmp_path / "run", variables={"IN": str(DATA)})
+    assert found == expected_file(example).read_text("utf-8")
+    assert not list((tmp_path / "run").rglob("*.db"))
 
 
 @pytest.mark.sampled(8)

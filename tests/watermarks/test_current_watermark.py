@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import sqlext
+
 from .timed_run import TimedRun
 
 if TYPE_CHECKING:
@@ -58,3 +60,17 @@ def test_late_rows_are_sorted_out_below_a_window(spark: SparkSession, tmp_path: 
         assert rows(run) == [*before, ("02", 2, "02:05")]
     finally:
         run.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", ["spark", "arrow"])
+def test_rows_keep_the_order_in_which_they_came(spark: SparkSession, tmp_path: Path, reader: str) -> None:
+    """A number by processing time above it counts the rows of a file as they stand there, whatever their rowtimes."""
+    minutes = [(37 * i) % 60 for i in range(60)]
+    (tmp_path / "a.csv").write_text("".join(f"x,{i},2024-01-01 00:{m:02}:00.000\n" for i, m in enumerate(minutes)))
+    session = sqlext.connect(spark, tmp_path / "catalog", settings={"sqlext.source": reader})
+    session.sql(f"""CREATE TABLE a (k STRING, v BIGINT, ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts)
+        WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/a.csv', 'format' = 'csv')""")
+    stamped = "SELECT k, v, pt, CURRENT_WATERMARK(ts) AS met FROM a"
+    found = session.sql(f"SELECT v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY pt), met FROM ({stamped})").rows
+    assert sorted(found) == [(i, i + 1, None) for i in range(60)]
