@@ -8,7 +8,7 @@ WHERE CURRENT_WATERMARK(ts) IS NULL OR ts > CURRENT_WATERMARK(ts);
 --   columns user_name STRING, amount INT, ts TIMESTAMP
 -- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_1 AS
-SELECT unix_millis(ts) AS c0, user_name AS c1, ts AS c2
+SELECT spark_partition_id() AS c0, user_name AS c1, ts AS c2
 FROM (
   SELECT clicks.user_name, clicks.ts
   FROM (
