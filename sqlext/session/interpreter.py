@@ -6,6 +6,7 @@ the handler differs.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -72,6 +73,9 @@ from sqlext_catalog.model import (
 )
 from sqlext_catalog.places import MAKES_ROOM
 
+#: What writing a file that is open raises: such an error has no file name.
+_OF_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+
 
 class Interpreter:
     """Runs statements against a state."""
@@ -129,6 +133,8 @@ class Interpreter:
         except SqlExtError as error:
             raise error.at(_place(statement, error)) from error.__cause__
         except OSError as error:
+            if not _is_of_file(error):  # of a connection: whoever knows which one says so
+                raise
             raise _unusable(error).at(statement.span) from error
         # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
         except RecursionError:
@@ -510,6 +516,11 @@ def _place(statement: ast.Statement, error: SqlExtError) -> Span:
     """Return where an error without a place is shown: of an unknown object at its name."""
     place: Span = getattr(statement, "name_span", statement.span) if error.code == "CAT-002" else statement.span
     return place
+
+
+def _is_of_file(error: OSError) -> bool:
+    """Return whether an error is that of a file, and not that of a connection."""
+    return error.filename is not None or error.errno in _OF_DISK
 
 
 def _unusable(error: OSError) -> SqlExtError:
