@@ -56,7 +56,8 @@ def run(spark: SparkSession, tmp_path: Path) -> Iterator[TimedRun]:
     made.stop()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("reader", ["arrow", "spark"])
 @pytest.mark.parametrize("emit", EMITS)
 def test_the_panes_that_are_told_are_those_that_came_out(run: TimedRun, tmp_path: Path, reader: str, emit: str) -> None:
