@@ -101,20 +101,20 @@ class _Run:
         rows = self.tables[step.input]
         if not rows.num_rows:
             return schema.empty_table()
-        buckets = _unpacked(rows) if step.packed else [_partial(operator, positional(rows))]
+        buckets = [operator.gathered(b) for b in _unpacked(rows)] if step.packed else [gathered(operator, rows)]
         end = Clock(Clock.END, None, self.now)
-        made = (operator.step(operator.empty(), operator.gathered(tables), end).out for tables in buckets)
+        made = (operator.step(operator.empty(), bucket, end).out for bucket in buckets)
         parts = [out.rename_columns(schema.names).cast(schema) for out in made if out.num_columns]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
 
-def _partial(operator: BucketOperator[Any], rows: pa.Table) -> list[pa.Table]:
-    """Return what an operator takes of rows that are all of one bucket."""
-    bucket = pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows)
-    partial = operator.partial(rows.append_column("bucket", bucket))
+def gathered(operator: BucketOperator[Any], rows: pa.Table) -> pa.Table:
+    """Return what a step of an operator takes of rows that are all of one bucket."""
+    given = positional(rows)
+    partial = operator.partial(given.append_column("bucket", pa.repeat(pa.scalar(0, pa.int16()), given.num_rows)))
     told = operator.for_each(partial)
     mine = partial.select(range(partial.num_columns - 1))
-    return [mine] if told is None else [told, mine]
+    return operator.gathered([mine] if told is None else [told, mine])
 
 
 def _unpacked(packed: pa.Table) -> list[list[pa.Table]]:

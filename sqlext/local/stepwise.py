@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlext.local.engine import positional
+from sqlext.local.engine import gathered
 from sqlext.rewrite.arrow.in_process import LocalScript, Operated, Queried
 from sqlext.rewrite.script.model import OperatorView, ReadView
 from sqlext_udfs.kernel.operator import Clock
@@ -75,14 +75,7 @@ class _Run:
         clock = self._times[step.view].clock(batch, first=not self._begun)
         state = self._states.get(step.view)
         state = operator.empty() if state is None else state
-        gathered: pa.Table | None = None
-        if rows.num_rows:
-            given = positional(rows)
-            partial = operator.partial(
-                given.append_column("bucket", pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows))
-            )
-            gathered = operator.gathered([partial.select(range(partial.num_columns - 1))])
-        done = operator.step(state, gathered, clock)
+        done = operator.step(state, gathered(operator, rows) if rows.num_rows else None, clock)
         self._states[step.view] = done.state
         return done.out.rename_columns(schema.names).cast(schema) if done.out.num_columns else schema.empty_table()
 

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.scans.tables import with_hints
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
-from sqlext.dialect.ast.queries import Hint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.jobs.taken.model import END, Taken
@@ -40,6 +38,7 @@ from sqlext.session.introspection.row_panes import (
     MOST_PANES,
     ArrivedRow,
     Pane,
+    as_it_came,
     needs_other_rows,
     panes_of,
     result_names,
@@ -258,11 +257,7 @@ class _Explaining:
         if needed == "all":
             made_of = self._made_of(writer, list(map(_as_readable, rows_below(group))), MOST_PANED)
         elif needed == "key":
-            kept = [
-                replace(o, tests=tuple(t for t in o.tests if isinstance(t, (Equal, IsTrue))), clock=None)
-                for o in traced
-            ]
-            made_of = self._made_of(writer, kept, MOST_PANED)
+            made_of = self._made_of(writer, list(map(_of_key, traced)), MOST_PANED)
         if len(made_of) > MOST_PANED:
             return None
         own = [found for found in made_of if found.origin.group is not None and found.origin.group.node is group.node]
@@ -395,12 +390,8 @@ def _as_readable(origin: Origin) -> Origin:
 
 def _as_history(node: PlanNode) -> PlanNode:
     """Return a scan that reads its table as it is now; for a stream from the first row on."""
-    if not isinstance(node, Scan):
-        return node
-    table = with_hints(node.table, (Hint("OPTIONS", (("scan.mode", "snapshot"),)),))
-    if node.is_stream:
-        table = connector_of(table).table_reader().history(table)
-    return replace(node, table=table, is_stream=False, watermarked=False, timing=None, ends=(), future=None)
+    given = as_it_came(node)
+    return replace(given, is_stream=False, future=None) if isinstance(given, Scan) else given
 
 
 def _as_read(scan: Scan, row: pa.Table) -> tuple[list[str], tuple[Any, ...]]:

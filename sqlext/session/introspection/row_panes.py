@@ -18,7 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.taken.model import END, BatchTime
 from sqlext.local.row_search import passing
 from sqlext.local.stepwise import BatchInput, steps_taken
-from sqlext.plan.base import PlanNode
+from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.lineage.origins import Group
 from sqlext.plan.lineage.panes import TOLD, PanedGroup, paned
@@ -157,25 +157,18 @@ def _untold(group: Group, reason: str) -> Pane:
 
 def _compiled(group: Group, env: Environment) -> tuple[PanedGroup, LocalScript]:
     """Return how panes are told, with the results if this process knows the aggregates, and the script of that."""
-    scans = list(_scans(group.node))
+    scans = [node for node in walk(group.node) if isinstance(node, Scan)]
     env = in_utc(env, scans[0].table) if scans else env
     try:
         told = paned(group, results=True)
-        return told, local_steps(told.plan.transform(_as_it_came), env)
+        return told, local_steps(told.plan.transform(as_it_came), env)
     except NotLocalError:
         told = paned(group, results=False)
-        return told, local_steps(told.plan.transform(_as_it_came), env)
+        return told, local_steps(told.plan.transform(as_it_came), env)
 
 
-def _scans(plan: PlanNode) -> Iterator[Scan]:
-    if isinstance(plan, Scan):
-        yield plan
-    for node in plan.inputs:
-        yield from _scans(node)
-
-
-def _as_it_came(node: PlanNode) -> PlanNode:
-    """Return a scan whose rows are given: nobody limits or watches them."""
+def as_it_came(node: PlanNode) -> PlanNode:
+    """Return a scan of all rows of a table that are there: nobody limits or watches them."""
     if not isinstance(node, Scan):
         return node
     table = with_hints(node.table, (Hint("OPTIONS", (("scan.mode", "snapshot"),)),))

@@ -325,6 +325,17 @@ def test_a_filled_window_has_its_pane(tmp_path: Path) -> None:
     assert query.panes(where) == [(6, 0, "FILLED", "AFTER WATERMARK (the default), FILL", 0)]
 
 
+def test_a_filled_window_of_a_key_of_a_table_has_its_pane(tmp_path: Path) -> None:
+    """The first window with rows of any key is the first that is filled; `x` is no key of the table."""
+    query = Logged(tmp_path, f"{COUNTS} EMIT FILL FOR EACH KEY OF b", "ab")
+    begun: list[Batch] = [(None, 0, [("x", 1, 5)]), (None, 0, [("z", 1, 5)]), (30, 1, [("x", 1, 130)])]
+    query.ran([*begun, (110, 2, []), (230, 3, [])])
+    where = "k = '{}' AND w = TIMESTAMP '2024-01-01 00:0{}:00'"
+    assert query.panes(where.format("z", 0)) == [(3, 0, "FILLED", "AFTER WATERMARK (the default), FILL", 0)]
+    assert query.panes(where.format("z", 2)) == [(4, 0, "FILLED", "AFTER WATERMARK (the default), FILL", 0)]
+    assert query.panes(where.format("x", 1)) == []
+
+
 #: When the clock of the micro-batches began.
 TICKS = datetime(1970, 1, 1)
 CLOCKED = "(SELECT k, n, PROCTIME() AS p FROM a WHERE n < 100), DESCRIPTOR(p), INTERVAL '5' SECOND"
