@@ -384,10 +384,6 @@ def _last(log: Path) -> int:
     return max((int(entry.name) for entry in log.glob("[0-9]*")), default=-1)
 
 
-def _last(log: Path) -> int:
-    return max((int(entry.name) for entry in log.glob("[0-9]*")), default=-1)
-
-
 def _differing(found: Sequence[Any], wanted: Sequence[Any]) -> str:
     there, due = Counter(found), Counter(wanted)
     return f"too much: {list((there - due).elements())[:5]}, missing: {list((due - there).elements())[:5]}"

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlext.local.engine import gathered
 from sqlext.rewrite.arrow.in_process import LocalScript, Operated, Queried
 from sqlext.rewrite.script.model import OperatorView, ReadView
-from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.clock import Clock, behind
 from sqlext_udfs.windows.policy_json import policy_from_json
 from sqlext_udfs.windows.triggers.rules import uses_watermark
 
@@ -99,12 +99,7 @@ class _OperatorTime:
         if not self.event_time:
             return Clock(watermark if watermark == Clock.END else None, None, batch.clock)
         before = Clock.BEGIN if first and late is None else late or 0
-        return Clock(self._behind(watermark or 0), self._behind(before), batch.clock)
-
-    def _behind(self, watermark: int) -> int:
-        if watermark in (Clock.BEGIN, Clock.END):
-            return watermark
-        return max(watermark - self.lag, 0)
+        return Clock(behind(watermark or 0, self.lag), behind(before, self.lag), batch.clock)
 
 
 def _empty(step: ReadView) -> pa.Table:

@@ -126,7 +126,7 @@ def local_sink_of(insert: BoundInsert, script: LocalScript, context: SinkContext
 
 
 def most_bytes(env: Environment) -> int:
-    """Return how many bytes of partial results of a table are few; see ``LOCAL_BYTES``."""
+    """Return how many bytes of a table, or of its partial results, are few; see ``LOCAL_BYTES``."""
     return int(env.settings.get(LOCAL_BYTES) or 0)
 
 
@@ -210,7 +210,7 @@ def require_small(plans: Sequence[PlanNode], env: Environment) -> None:
     Raises:
         NotLocalError: if they hold more.
     """
-    most = int(env.settings.get(LOCAL_BYTES) or 0)
+    most = most_bytes(env)
     for node in (n for plan in plans for n in walk(plan)):
         if isinstance(node, Scan) and holds_bytes(node.table.option("path") or node.table.option("table-path"), most):
             raise NotLocalError(f"`{node.table.name.name}` has {most >> 20} MB or more")

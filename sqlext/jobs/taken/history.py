@@ -19,13 +19,12 @@ from sqlext.jobs.taken.model import END, BatchTime, QueryHistory, Taken, TakenRo
 from sqlext.jobs.taken.ticks import tick_times
 from sqlext.sources.file_log import FileLog
 from sqlext.stores.location import Location
+from sqlext_udfs.kernel.clock import END_OF_INPUT
 
 #: The batches that were begun without Spark, and what they noted (``QueryHome.begin_batch``).
 _HERE = "local"
 #: The source of files that a reader of ours gives has one split of this name.
 _FILES = "files"
-#: A watermark (ms) from the year 9987 on is the end of input, as for operators (``spark.bucket_steps``).
-_END_OF_INPUT = 253_000_000_000_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def _times(place: Location, batches: Sequence[LoggedBatch], own: Iterable[int], 
     times, before, ended = [], None, at_once
     for batch in batches:
         tick = ticks.get(batch.number)
-        ended = ended or tick == END or batch.watermark >= _END_OF_INPUT
+        ended = ended or tick == END or batch.watermark >= END_OF_INPUT
         watermark = END if ended else batch.watermark or None
         if batch.done:
             clock = batch.at if tick in (None, END) else tick

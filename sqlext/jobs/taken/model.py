@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlext.locations import for_spark, local_path
+from sqlext_udfs.kernel.clock import Clock
 
-#: In place of a watermark: the input had come to its end (``sqlext_udfs.kernel.clock.Clock.END``).
-END = (1 << 63) - 1
+#: In place of a watermark: the input had come to its end.
+END = Clock.END
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlext.dialect.ast.expressions import Call
@@ -46,52 +46,84 @@ class PanedGroup:
     having: bool
 
 
+@dataclass
+class _Made:
+    """The columns of a grouping that is under way."""
+
+    outputs: list[Output] = field(default_factory=list)
+    columns: list[PlanColumn] = field(default_factory=list)
+
+    def add(self, output: Output) -> None:
+        """Add a column that has no other name than its physical one."""
+        self.outputs.append(output)
+        self.columns.append(PlanColumn(output.physical, None, output.physical))
+
+
 def paned(group: Group, *, results: bool) -> PanedGroup:
     """Return how the panes of a group are told.
 
     Args:
         results: whether its results are told too: its aggregates then must be known without Spark.
     """
-    node = group.node
+    node, made = group.node, _Made()
     assert node.firing is not None
-    outputs = [Output(f"__told_{n}", expr=parse_expression_text(text)) for n, text in enumerate(TOLD)]
-    columns = [PlanColumn(o.physical, None, o.physical) for o in outputs]
-    keys: list[Equal] = []
+    for n, text in enumerate(TOLD):
+        made.add(Output(f"__told_{n}", expr=parse_expression_text(text)))
+    keys = tuple(_add_keys(made, group))
+    windows, bounds = _add_window(made, group)
+    names = tuple(_add_results(made, node)) if results else ()
+    having = node.having is not None and results
+    if having:
+        made.add(Output("__having", expr=node.having))
+    plan = replace(
+        node,
+        columns=tuple(made.columns),
+        outputs=tuple(made.outputs),
+        having=None,
+        retracts=True,
+        firing=node.firing.told(),
+    )
+    return PanedGroup(plan, keys, bounds, windows, _grows(node), names, having)
+
+
+def _add_keys(made: _Made, group: Group) -> Iterator[Equal]:
+    """Add the keys whose values are known; yield what they must be."""
+    node = group.node
     forms = {_form(node, e) for e in node.by.expressions}
     for output in node.outputs:
         fact = group.facts.get((output.physical, None))
         if output.expr is not None and _form(node, output.expr) in forms and fact is not None:
-            keys.append(Equal(len(columns), fact))
-            outputs.append(replace(output, physical=f"__held_{len(columns)}"))
-            columns.append(PlanColumn(outputs[-1].physical, None, outputs[-1].physical))
-    bounds: dict[int, tuple[str, Any]] = {}
-    windows: tuple[int, ...] = ()
+            yield Equal(len(made.columns), fact)
+            made.add(replace(output, physical=f"__held_{len(made.columns)}"))
+
+
+def _add_window(made: _Made, group: Group) -> tuple[tuple[int, ...], Mapping[int, tuple[str, Any]]]:
+    """Add the bounds of the window; return the columns of start and end, and the bounds that are known."""
+    assign, name = group.node.assignment(), group.node.by.window
+    if assign is None or name is None:
+        return (), {}
+    first = len(made.columns)
+    known = {bound: value for (_, bound), value in group.facts.items() if bound in _BOUNDS}
+    of_window = {c.window_bound: c for c in assign.columns if c.physical == assign.physical}
+    made.outputs.append(Output(name, handed_on=replace(of_window["start"], physical=name)))
+    made.columns += (replace(of_window[b], name=f"__{b}", physical=name, time=None) for b in _BOUNDS)
+    return (first, first + 1), {first + n: (b, known[b]) for n, b in enumerate(_BOUNDS) if b in known}
+
+
+def _add_results(made: _Made, node: Aggregate) -> Iterator[tuple[str, str]]:
+    """Add the results; yield physical column and name of each."""
+    for output in node.outputs:
+        for column in (c for c in node.columns if c.physical == output.physical and _is_result(output)):
+            made.outputs.append(output)
+            made.columns.append(replace(column, time=None))
+            yield output.physical, column.name
+
+
+def _grows(node: Aggregate) -> bool:
+    """Whether windows are smaller in panes before the last one: sessions."""
     assign = node.assignment()
-    if assign is not None and node.by.window is not None:
-        known = {bound: value for (_, bound), value in group.facts.items() if bound in _BOUNDS}
-        of_window = {c.window_bound: c for c in assign.columns if c.physical == assign.physical}
-        outputs.append(Output(node.by.window, handed_on=replace(of_window["start"], physical=node.by.window)))
-        windows = (len(columns), len(columns) + 1)
-        for bound in _BOUNDS:
-            if bound in known:
-                bounds[len(columns)] = (bound, known[bound])
-            columns.append(replace(of_window[bound], name=f"__{bound}", physical=node.by.window, time=None))
-    shown = [(o, c) for o in node.outputs if _is_result(o) for c in node.columns if c.physical == o.physical]
-    if results:
-        outputs += [o for o, _ in shown]
-        columns += [replace(c, time=None) for _, c in shown]
-    having = node.having is not None and results
-    if having:
-        outputs.append(Output("__having", expr=node.having))
-        columns.append(PlanColumn("__having", None, "__having"))
-    plan = replace(
-        node, columns=tuple(columns), outputs=tuple(outputs), having=None, retracts=True, firing=node.firing.told()
-    )
-    grows = isinstance(node.firing.policy.window, (Session, LimitedSession)) or (
-        assign is not None and assign.spec.kind is WindowKind.SESSION
-    )
-    names = tuple((o.physical, c.name) for o, c in shown) if results else ()
-    return PanedGroup(plan, tuple(keys), bounds, windows, grows, names, having)
+    of_policy = node.firing is not None and isinstance(node.firing.policy.window, (Session, LimitedSession))
+    return of_policy or (assign is not None and assign.spec.kind is WindowKind.SESSION)
 
 
 def _is_result(output: Output) -> bool:

@@ -10,8 +10,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.model import ArrowView, SparkScript
 from sqlext.rewrite.script.shared import SharedRead, shared_reads, told
-from sqlext.session.local_plans import is_finished_here, is_of_this_process
-from sqlext.settings import LOCAL_BYTES
+from sqlext.session.local_plans import is_finished_here, is_of_this_process, most_bytes
 from sqlext.spark.reading.shared_rows import worked
 
 
@@ -39,7 +38,7 @@ def shared_tables(
     for read in reads:
         here = [member.query for member in read.members if member.query in finished]
         if here:
-            few = f"{int(env.settings.get(LOCAL_BYTES) or 0):,}"
+            few = f"{most_bytes(env):,}"
             text = f"{read.table.name.name}: partial results up to {few} bytes are finished in this process"
             lines = [[*of, text] if n in here else of for n, of in enumerate(lines)]
         for queries, text in _combined_once(read, scripts, [insert.table.name.name for insert in known]):

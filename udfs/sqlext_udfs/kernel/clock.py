@@ -12,6 +12,8 @@ from typing import ClassVar, Final, NamedTuple
 BEFORE_ALL, AFTER_ALL = -(1 << 62), 1 << 62
 #: The time of a row that is refused: late for every window.
 REFUSED: Final = -(1 << 61)
+#: A watermark of Spark (ms) from the year 9987 on is the end of input: the heartbeat's is that of 9999, less a delay.
+END_OF_INPUT: Final = 253_000_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,13 @@ class Clock:
     watermark: int | None = None
     late_watermark: int | None = None
     now: int | None = None
+
+
+def behind(watermark: int | None, lag: int) -> int | None:
+    """Return the watermark of an operator whose rows are so much older (ms); BEGIN and END are no times."""
+    if watermark is None or watermark in (Clock.BEGIN, Clock.END):
+        return watermark
+    return max(watermark - lag, 0)
 
 
 class Wakeup(NamedTuple):

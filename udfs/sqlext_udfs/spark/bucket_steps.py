@@ -10,13 +10,11 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues, ValueState
 
 from sqlext.errors import SqlExtError
+from sqlext_udfs.kernel.clock import END_OF_INPUT, behind
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult
 from sqlext_udfs.kernel.packing import tables
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
-
-#: A watermark (ms) from the year 9987 on is the end of input: the heartbeat's is that of 9999, less a delay.
-_END_OF_INPUT = 253_000_000_000_000
 
 
 class _Remembered(NamedTuple):
@@ -94,7 +92,7 @@ class BucketSteps:
     def _step(self, arrived: pa.Table | None, ticks: int | None, timers: TimerValues) -> Iterator[Row]:
         known = self._remembered()
         time = self._time(known, ticks, timers)
-        clock = Clock(self._behind(time.watermark), self._behind(time.late_watermark), time.now)
+        clock = Clock(behind(time.watermark, self._lag), behind(time.late_watermark, self._lag), time.now)
         # Nothing to do: the state is neither read nor written, only the clock moves on.
         if arrived is None and not _due(known, clock):
             self._remember(known, known._replace(watermark=time.watermark, now=time.now))
@@ -107,18 +105,12 @@ class BucketSteps:
         self._remember(known, _Remembered(time.watermark, time.now, event, processing, step.open_groups))
         yield from _output(step)
 
-    def _behind(self, watermark: int | None) -> int | None:
-        if watermark is None or watermark in (Clock.BEGIN, Clock.END):
-            return watermark
-        # Rows of an operator below are as much older than the watermark (``lag``). BEGIN and END are no times.
-        return max(watermark - self._lag, 0)
-
     def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
         # Once at its end, always: a later micro-batch must not take an operator back in time.
         watermark = Clock.END if ticks == Clock.END or known.watermark == Clock.END else None
         if self._event_time and watermark is None:
             watermark = max(timers.getCurrentWatermarkInMs(), 0)
-            watermark = Clock.END if watermark >= _END_OF_INPUT else watermark
+            watermark = Clock.END if watermark >= END_OF_INPUT else watermark
         times = [t for t in (known.now, ticks) if t is not None and t != Clock.END]
         # The watermark of the call before is the one by which rows of this batch are late.
         late = known.watermark if known.watermark is not None or not self._event_time else Clock.BEGIN
@@ -137,9 +129,9 @@ class BucketSteps:
         self._clock.update(tuple(after))
         if self._event_time and after.watermark != before.watermark:
             # One timer at a time: Spark calls when the watermark has passed it.
-            if before.watermark is not None and before.watermark < _END_OF_INPUT:
+            if before.watermark is not None and before.watermark < END_OF_INPUT:
                 self._handle.deleteTimer(before.watermark + 1)
-            if after.watermark is not None and after.watermark < _END_OF_INPUT:
+            if after.watermark is not None and after.watermark < END_OF_INPUT:
                 self._handle.registerTimer(after.watermark + 1)
 
     def _read(self) -> Any:
