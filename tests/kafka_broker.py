@@ -119,6 +119,21 @@ def make_topic(broker: str, name: str, partitions: int) -> str:
     return name
 
 
+def committed_values(broker: str, topic: str) -> list[str]:
+    """Return the values that a reader of committed records sees, sorted."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    settings = {"bootstrap.servers": broker, "group.id": "x", "isolation.level": "read_committed"}
+    consumer = Consumer({**settings, "enable.partition.eof": "true"})
+    found = []
+    for partition in consumer.list_topics(topic).topics[topic].partitions:
+        consumer.assign([TopicPartition(topic, partition, 0)])
+        while (message := consumer.poll(30)) is not None and message.error() is None:
+            found.append((message.value() or b"").decode())
+    consumer.close()
+    return sorted(found)
+
+
 def send_lines(broker: str, topic: str, files: Sequence[Path]) -> None:
     """Send the lines of files, those of a file to a partition: first to the first."""
     from confluent_kafka import Producer

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from sqlext.connectors.kafka import transactions
 from sqlext.connectors.kafka.transactions import Committed, Transactions
 from sqlext.errors import SqlExtError
-from tests.kafka_broker import make_topic
+from tests.kafka_broker import committed_values, make_topic
 from tests.workspace import EVENTS, Workspace
 
 pytestmark = pytest.mark.kafka
@@ -19,19 +18,6 @@ BATCHES = (("a", "b"), ("b", "c"))
 
 class CrashError(BaseException):
     """The worker is gone."""
-
-
-def committed(broker: str, topic: str) -> list[str]:
-    """Return the values that a reader of committed records sees."""
-    settings = {"bootstrap.servers": broker, "group.id": "x", "isolation.level": "read_committed"}
-    consumer = Consumer({**settings, "enable.partition.eof": "true"})
-    found = []
-    for partition in consumer.list_topics(topic).topics[topic].partitions:
-        consumer.assign([TopicPartition(topic, partition, 0)])
-        while (message := consumer.poll(30)) is not None and message.error() is None:
-            found.append((message.value() or b"").decode())
-    consumer.close()
-    return sorted(found)
 
 
 def arrow(values: tuple[str, ...]) -> list[pa.RecordBatch]:
@@ -65,7 +51,7 @@ def test_a_crash_at_each_step(broker: str, monkeypatch: pytest.MonkeyPatch) -> N
             except CrashError:
                 crashed = True
                 writing.write(0, 1, arrow(values), number)
-        assert committed(broker, topic) == sorted(v for values in BATCHES for v in values)
+        assert committed_values(broker, topic) == sorted(v for values in BATCHES for v in values)
         left[0] = 0
         assert writing.write(0, 1, arrow(BATCHES[1]), 1) == 0
     assert steps > 10
@@ -79,7 +65,7 @@ def test_as_many_writers_finish_a_batch_as_began_it(broker: str) -> None:
     # The other one of the two never came: a start that wants three finds two.
     writing.write(0, 2, arrow(("a",)), 0)
     assert (writing.committed(1), writing.writers(0, 3), writing.writers(1, 3)) == (Committed(0, 2), 2, 3)
-    assert committed(broker, topic) == ["a", "b"]
+    assert committed_values(broker, topic) == ["a", "b"]
 
 
 def test_a_driver_that_was_thought_dead_is_fenced(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +81,7 @@ def test_a_driver_that_was_thought_dead_is_fenced(broker: str, monkeypatch: pyte
     with pytest.raises(SqlExtError, match="does not take records for topic `fenced`") as raised:
         old.write(0, 1, arrow(("old",)), 0)
     assert raised.value.code == "RUN-077"
-    assert committed(broker, topic) == ["new"]
+    assert committed_values(broker, topic) == ["new"]
 
 
 def test_a_record_that_the_broker_refuses(broker: str) -> None:
@@ -103,7 +89,7 @@ def test_a_record_that_the_broker_refuses(broker: str) -> None:
     writing = Transactions((("bootstrap.servers", broker), ("message.max.bytes", "1000")), topic, "q")
     with pytest.raises(SqlExtError, match=r"RUN-077.*too large"):
         writing.write(0, 1, arrow(("a", "b" * 2000)), 0)
-    assert committed(broker, topic) == []
+    assert committed_values(broker, topic) == []
     assert writing.committed(0) == Committed()
 
 
@@ -129,6 +115,6 @@ def test_a_killed_driver(workspace: Workspace, broker: str, writers: int) -> Non
     for number in range(3):
         workspace.put(str(number), f"a,{number},1", f"b,{number},2")
     workspace.killed(script, "after-commit:2")
-    assert len(committed(broker, topic)) == 4
+    assert len(committed_values(broker, topic)) == 4
     workspace.run(script.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-    assert committed(broker, topic) == sorted(f'{{"k":"{k}","n":{n}}}' for n in range(3) for k in "ab")
+    assert committed_values(broker, topic) == sorted(f'{{"k":"{k}","n":{n}}}' for n in range(3) for k in "ab")

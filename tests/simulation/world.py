@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import time
@@ -16,36 +15,12 @@ import pytest
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.connectors.delta.local_sink import LocalDelta
-from sqlext.connectors.delta.sink import DeltaSink
-from sqlext.connectors.filesystem.local_sink import LocalFileSink
-from sqlext.connectors.filesystem.sink import commit
-from sqlext.jobs import in_process
-from sqlext.jobs.batches import BatchWriter
-from sqlext.sinks.sides import Side
-from sqlext.stores.folder import FolderStore
-from sqlext_catalog.store import CatalogStore
 from tests.simulation.scenario import LAST_KEY, LAST_TIME, LOCAL, Life, Question, Row, Scenario
+from tests.write_points import watch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: What a driver writes with: the store of a query's folder and of leases, sinks, the catalog. Each may be the last.
-_WRITES: tuple[tuple[type, str], ...] = (
-    (FolderStore, "write"),
-    (FolderStore, "create"),
-    (FolderStore, "replace"),
-    (FolderStore, "delete"),
-    (FolderStore, "remove"),
-    (FolderStore, "move"),
-    (BatchWriter, "__call__"),
-    (DeltaSink, "write"),
-    (DeltaSink, "write_new"),
-    (LocalDelta, "write"),
-    (LocalFileSink, "write"),
-    (Side, "write"),
-    (CatalogStore, "commit"),
-)
 _FIRST_FILE = 1_700_000_000
 _TAKES_OVER = "SET 'sqlext.take-over' = 'true';\n"
 _LAST = datetime.fromtimestamp(LAST_TIME, timezone.utc).strftime("%Y-%m-%d")
@@ -190,22 +165,9 @@ class World:
         """Count what is written, and let the clock be ahead."""
         clock = time.time_ns
         with pytest.MonkeyPatch.context() as patched:
-            for owner, name in _WRITES:
-                patched.setattr(owner, name, self._counted(getattr(owner, name)))
-            for module in (commit, in_process):
-                patched.setattr(module, "at_step", lambda _: self._driver.at_write())
+            watch(lambda _: self._driver.at_write(), patched.setattr)
             patched.setattr(time, "time_ns", lambda: clock() + self._ahead * 1_000_000_000)
             yield
-
-    def _counted(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def counted(*args: Any, **kwargs: Any) -> Any:
-            self._driver.at_write()
-            result = original(*args, **kwargs)
-            self._driver.at_write()
-            return result
-
-        return counted
 
 
 def _stored(folder: Path, question: Question) -> list[tuple[Any, ...]]:
