@@ -23,7 +23,7 @@ PROCESSES ?= 2
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test test-versions test-oldest simulate kills unit lint format bench measure kafka docs ui jupyterlab vscode lock check setup spark clean
+.PHONY: help demo test test-versions test-oldest simulate kills defences unit lint format bench measure kafka docs ui jupyterlab vscode lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -53,8 +53,11 @@ simulate: spark  ## a night of made-up jobs whose drivers die: SCENARIOS=3000, S
 	@$(BIN)/pytest tests/simulation --scenarios=$(SCENARIOS) --hypothesis-seed=$(SEED) $(ARGS)
 
 KILLS ?= 100
-kills: spark  ## kill -9 of real jobs at random moments, and the rows that come out: KILLS=100, SEED=1
+kills: spark  ## kill -9 of real jobs amid their batches, and the rows that come out: KILLS=100, SEED=1
 	@$(BIN)/python -m tests.kills --kills $(KILLS) --seed $(SEED) $(ARGS)
+
+defences: spark  ## takes defences against faults out, one by one, and sees that a test of the fault fails: ARGS='5 6'
+	@$(BIN)/python -m tests.defences $(ARGS)
 
 lint: setup  ## ruff and mypy
 	@$(BIN)/ruff check .

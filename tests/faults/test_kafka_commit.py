@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+import json
+import signal
+import subprocess
+import sys
+
 import pytest
 
 from sqlext.connectors.kafka import transactions
 from sqlext.connectors.kafka.transactions import Committed, Transactions
 from sqlext.errors import SqlExtError
+from tests.faults.kafka_batches import arrow
 from tests.kafka_broker import committed_values, make_topic
+from tests.markdown import ROOT
 from tests.workspace import EVENTS, Workspace
 
 pytestmark = pytest.mark.kafka
@@ -18,16 +24,6 @@ BATCHES = (("a", "b"), ("b", "c"))
 
 class CrashError(BaseException):
     """The worker is gone."""
-
-
-def arrow(values: tuple[str, ...]) -> list[pa.RecordBatch]:
-    """Return the records of a batch, each in a batch of Arrow's own."""
-    names = ["value", "key", "headers"]
-    headers = pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()}))
-    return [
-        pa.record_batch([pa.array([v]), pa.array([v]), pa.array([[{"key": "h", "value": b"1"}]], headers)], names)
-        for v in values
-    ]
 
 
 def test_a_crash_at_each_step(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +53,24 @@ def test_a_crash_at_each_step(broker: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert steps > 10
 
 
+def test_killed_at_each_step(broker: str) -> None:
+    """Real processes, and real kills: nobody ends a transaction, and nobody says goodbye to the broker."""
+    names: list[str] = []
+    while True:  # with a step more each time, until none is killed
+        topic = make_topic(broker, f"killed-{len(names)}", 2)
+        command = [sys.executable, "-m", "tests.faults.kafka_batches", broker, topic, json.dumps(BATCHES)]
+        step = str(len(names) + 1)
+        first = subprocess.run([*command, step], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
+        assert first.returncode in {0, -signal.SIGKILL}, first.stderr
+        if first.returncode == 0:
+            break
+        names.append(first.stdout.strip())
+        subprocess.run([*command, "0"], check=True, timeout=120, cwd=ROOT)
+        assert committed_values(broker, topic) == sorted(v for values in BATCHES for v in values), names
+    steps = ["begun", "sending", *["batch"] * 2, "records", "number", "committed"]
+    assert names == steps * len(BATCHES)
+
+
 def test_as_many_writers_finish_a_batch_as_began_it(broker: str) -> None:
     topic = make_topic(broker, "writers", 1)
     writing = Transactions((("bootstrap.servers", broker),), topic, "q")
@@ -68,20 +82,30 @@ def test_as_many_writers_finish_a_batch_as_began_it(broker: str) -> None:
     assert committed_values(broker, topic) == ["a", "b"]
 
 
-def test_a_driver_that_was_thought_dead_is_fenced(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    topic = make_topic(broker, "fenced", 1)
-    old, new = (Transactions((("bootstrap.servers", broker),), topic, "q") for _ in "on")
+@pytest.mark.parametrize("step", ["begun", "sending", "batch", "records", "number", "committed"])
+def test_a_driver_that_was_thought_dead_is_fenced(broker: str, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Another driver writes the batch while the first one stands at a step: the topic has one of the two batches."""
+    topic = make_topic(broker, f"fenced-{step}", 1)
+    old, new = (Transactions((("bootstrap.servers", broker),), topic, f"q-{step}") for _ in "on")
+    written: list[int] = []
 
     def at_step(name: str) -> None:
-        if name == "number":
+        if name == step:
             monkeypatch.setattr(transactions, "at_step", lambda _: None)
-            new.write(0, 1, arrow(("new",)), 0)
+            written.append(new.write(0, 1, arrow(("new",)), 0))
 
     monkeypatch.setattr(transactions, "at_step", at_step)
-    with pytest.raises(SqlExtError, match="does not take records for topic `fenced`") as raised:
-        old.write(0, 1, arrow(("old",)), 0)
-    assert raised.value.code == "RUN-077"
-    assert committed_values(broker, topic) == ["new"]
+    if step in {"begun", "committed"}:  # it finds the batch there, or its own one was
+        written.append(old.write(0, 1, arrow(("old",)), 0))
+        assert sorted(written) == [0, 1]
+    else:
+        with pytest.raises(SqlExtError, match=f"does not take records for topic `{topic}`") as raised:
+            old.write(0, 1, arrow(("old",)), 0)
+        assert raised.value.code == "RUN-077"
+    assert committed_values(broker, topic) == ["old" if step == "committed" else "new"]
+    assert old.write(0, 1, arrow(("old",)), 0) == 0
+    assert new.write(0, 1, arrow(("new",)), 1) == 1
+    assert committed_values(broker, topic) == ["new", "old" if step == "committed" else "new"]
 
 
 def test_a_record_that_the_broker_refuses(broker: str) -> None:

@@ -101,6 +101,7 @@ class Transactions:
                 return 0
             group, number = consumer.consumer_group_metadata(), self._number(batch_id, writers)
             with self._failures("RUN-077"), _transaction(producer):
+                at_step("sending")
                 written = self._produce(producer, records)
                 at_step("records")
                 _again(lambda: producer.send_offsets_to_transaction([number], group, _ANSWER))
