@@ -40,6 +40,7 @@ def main(broker: str, topic: str, batches: Sequence[Sequence[str]], step: int) -
     transactions.at_step = at_step
     writing = Transactions((("bootstrap.servers", broker),), topic, topic)
     for number, values in enumerate(batches):
+        assert writing.writers(number, 1) == 1
         writing.write(0, 1, arrow(values), number)
 
 

@@ -82,6 +82,17 @@ def test_as_many_writers_finish_a_batch_as_began_it(broker: str) -> None:
     assert committed_values(broker, topic) == ["a", "b"]
 
 
+def test_more_writers_began_it_than_any_batch_before(broker: str) -> None:
+    """The last of four alone has committed: with two, its records would come to others, and a second time."""
+    topic = make_topic(broker, "more", 1)
+    writing = Transactions((("bootstrap.servers", broker),), topic, "more")
+    for writer in range(2):
+        writing.write(writer, 2, arrow(("a",)), 0)
+    writing.write(3, 4, arrow(("b",)), 1)
+    assert writing.writers(1, 2) == 4
+    assert (writing.writers(2, 2), writing.writers(0, 1)) == (2, 2)
+
+
 @pytest.mark.parametrize("step", ["begun", "sending", "batch", "records", "number", "committed"])
 def test_a_driver_that_was_thought_dead_is_fenced(broker: str, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Another driver writes the batch while the first one stands at a step: the topic has one of the two batches."""

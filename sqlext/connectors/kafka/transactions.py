@@ -64,14 +64,19 @@ class Transactions:
     name: str
 
     def writers(self, batch_id: int, wanted: int) -> int:
-        """Return how many writers a batch has: as many as began it, else as many as wanted.
+        """Return how many writers a batch that may come again has: as many as began it, else as many as wanted.
+
+        What a killed driver has left open is ended first: until then Kafka does not say what was committed.
 
         Raises:
             SqlExtError: RUN-060 if Kafka does not answer.
         """
-        first = self.committed(0)
-        found = (first, *(self.committed(writer) for writer in range(1, first.writers)))
-        return next((of.writers for of in found if of.batch == batch_id), wanted)
+        for writer in sorted({0, *self._writers()}):
+            self._begin(writer)
+            found = self.committed(writer)
+            if found.batch == batch_id:
+                return found.writers
+        return wanted
 
     def committed(self, writer: int) -> Committed:
         """Return what a writer has committed last.
@@ -91,10 +96,7 @@ class Transactions:
         Raises:
             SqlExtError: RUN-060 if Kafka does not answer, RUN-077 if it does not take the records.
         """
-        producer = self._producer(writer)
-        with self._failures("RUN-060"):
-            # Ends an open transaction of this id, so that what was committed is known for certain.
-            _again(lambda: producer.init_transactions(_ANSWER))
+        producer = self._begin(writer)
         at_step("begun")
         with self._consumer(writer) as consumer:
             if self._committed(consumer).batch >= batch_id:
@@ -108,6 +110,25 @@ class Transactions:
                 at_step("number")
         at_step("committed")
         return written
+
+    def _begin(self, writer: int) -> Producer:
+        """Return a producer; an open transaction of its id has ended, so what was committed is known for certain."""
+        producer = self._producer(writer)
+        with self._failures("RUN-060"):
+            _again(lambda: producer.init_transactions(_ANSWER))
+        return producer
+
+    def _writers(self) -> Iterator[int]:
+        """Yield the writers that have ever sent a number, by their groups: a batch may have had more than the last."""
+        from confluent_kafka.admin import AdminClient
+
+        with self._failures("RUN-060"):
+            client = AdminClient({**_of_consumers(self.settings), "log_level": "0"})
+            groups = client.list_consumer_groups(request_timeout=_ANSWER).result().valid
+        for group in groups:
+            name, _, number = group.group_id.rpartition("-")
+            if name == self.name and number.isdecimal():
+                yield int(number)
 
     def _committed(self, consumer: Consumer) -> Committed:
         with self._failures("RUN-060"):
