@@ -88,7 +88,7 @@ CUTS = (
     ),
     Cut(
         15,
-        "tests/faults/test_failures.py::test_null_rowtime",
+        "tests/unit/sources/test_packed.py::test_a_rowtime_that_is_null_fails_or_is_dropped",
         "sqlext.sources.program:_checked",
         'raise SqlExtError("RUN-001", f"rowtime {rowtime.name} is NULL")',
         "pass",
@@ -108,14 +108,6 @@ CUTS = (
         'self._put(f"{_HEARTBEAT}/end.txt", "9999-01-01 00:00:00Z\\n")',
         'self._put(f"{_HEARTBEAT}/end.txt", "1970-01-01 00:00:01Z\\n")',
         "tvf_agg",
-    ),
-    Cut(
-        32,
-        "tests/differential/test_windows.py::test_equal",
-        "sqlext.rewrite.expressions.columns:instant",
-        "({text}.end - {ONE_MILLI})",
-        "({text}.end)",
-        "minutes of ten minutes",
     ),
     Cut(
         34,

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 
+import pytest
+
+from tests.defences.cuts import CUTS, Cut
+from tests.defences.cutting import function
 from tests.markdown import ROOT
 
 PAGE = ROOT / "docs" / "internals" / "faults.md"
@@ -27,3 +32,11 @@ def test_each_fault_has_one_or_says_that_it_has_none() -> None:
     faults = [line for line in PAGE.read_text("utf-8").splitlines() if _FAULT.match(line)]
     assert len(faults) == 36
     assert [line for line in faults if not _TEST.search(line) and "none" not in line] == []
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: str(cut.fault))
+def test_what_is_taken_out_is_there(cut: Cut) -> None:
+    assert cut.old in inspect.getsource(function(cut.of))
+    (row,) = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith(f"| {cut.fault} |")]
+    assert f"`{cut.test}`" in row
+    assert row.endswith("| command |")
