@@ -13,6 +13,7 @@ from sqlext.source import Span
 from sqlext.sources.decoding.malformed import BAD_ROW
 from sqlext.sources.file_log import PUTS_LOG_BACK
 from sqlext.spark.conditions import met_in_a_row, named
+from sqlext.spark.delta_failures import HINTS, delta_failure
 from sqlext.spark.gone import gone, has_gone
 from sqlext.spark.reading.bad_lines import bad_line
 from sqlext.spark.worker_failures import worker_failure
@@ -57,13 +58,8 @@ _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in [^\n]+\n *([^\n]+)', re.
 #: Where files lie that no user has written.
 _NOT_THE_USERS = ("/lib/python", "/pyspark.zip/", "<frozen ", "<string>")
 _OUR_FOLDERS = tuple(f"{folder}/" for folder in (Path(__file__).parents[1], *sqlext_udfs.__path__))
-_ANOTHER_TABLE = "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"
-_READS_ANEW = "DROP QUERY starts the query anew, with the rows of the new table; SHOW QUERIES has its name"
-_OTHER_COLUMNS = re.compile(r"\[DELTA_(SCHEMA_CHANGED|STREAMING_INCOMPATIBLE_SCHEMA_CHANGE)")
-_AT_VERSION = re.compile(r"Detected schema change in version (\d+)")
-_TAKES_COLUMNS = "start the query again: it takes the columns as they are then, or says which one does not fit"
 #: Of errors that come from a process of Spark's as a text, which has no hint.
-_HINTS = {"RUN-063": PUTS_LOG_BACK}
+_HINTS = {"RUN-063": PUTS_LOG_BACK, **HINTS}
 _DIED = "Python worker exited unexpectedly"
 _BEGINS_AGAIN = (
     "the system ends a process that needs too much memory, and a function of yours may end it too; run it again: the "
@@ -114,8 +110,7 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
     else:
         made = (
             worker_failure(text, span)
-            or _of_another_table(text, span)
-            or _of_other_columns(text, span)
+            or delta_failure(text, span)
             or _of_a_log(text, span)
             or _of_a_file(text, span)
             or _of_a_row(text, span, tables)
@@ -136,24 +131,6 @@ def _bad_row(said: str, span: Span | None) -> SqlExtError:
         where if where.startswith(("a row of ", "a row cannot be decoded: ")) else f"a row cannot be decoded: {where}"
     )
     return SqlExtError(BAD_ROW, message, span=span, hint=_LEAVES_OUT)
-
-
-def _of_another_table(text: str, span: Span | None) -> SqlExtError | None:
-    """Return what Delta says of a table that was dropped and made again under a query that has read it."""
-    if _ANOTHER_TABLE not in text:
-        return None
-    message = "the query has read another Delta table than the one that is there now: that one was made anew"
-    return SqlExtError("RUN-075", message, span=span, hint=_READS_ANEW)
-
-
-def _of_other_columns(text: str, span: Span | None) -> SqlExtError | None:
-    """Return what Delta says of columns that were dropped, renamed or widened under a query that reads them."""
-    if _OTHER_COLUMNS.search(text) is None:
-        return None
-    version = _AT_VERSION.search(text)
-    table = f"version {version[1]} of a Delta table" if version else "a Delta table"
-    message = f"{table} changes columns, while the query reads it"
-    return SqlExtError("RUN-082", message, span=span, hint=_TAKES_COLUMNS)
 
 
 def _of_a_log(text: str, span: Span | None) -> SqlExtError | None:

@@ -40,6 +40,57 @@ def test_columns_that_delta_s_source_cannot_follow() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        (
+            (
+                "[DELTA_SOURCE_TABLE_IGNORE_CHANGES] Detected a data update (for example DELETE (Map())) in the source"
+                " table at version 2. This is currently not supported. The source table can be found at path file:/d/t."
+            ),
+            "RUN-069",
+            "version 2 of delta `/d/t` takes rows away or changes them, after they were read",
+        ),
+        (
+            (
+                "[DELTA_SOURCE_IGNORE_DELETE] Detected deleted data (for example a.parquet) from streaming source at"
+                " version 12. This is currently not supported."
+            ),
+            "RUN-069",
+            "version 12 of a Delta table takes rows away or changes them, after they were read",
+        ),
+        (
+            (
+                "[DELTA_MISSING_FILES_UNEXPECTED_VERSION] Delta stream cannot resume from version 3; transaction log"
+                " starts at 10. Log files may have been deleted by log retention."
+            ),
+            "RUN-068",
+            "version 3 of a Delta table is not in its log, which begins with version 10",
+        ),
+        (
+            "[DELTA_LOG_FILE_NOT_FOUND_FOR_STREAMING_SOURCE] If you never deleted it, it's likely your query",
+            "RUN-068",
+            "a version of a Delta table that the query goes on from is not in its log",
+        ),
+        # Of our own reader, from a process of Spark's.
+        (
+            (
+                "Traceback (most recent call last)\nsqlext.errors.SqlExtError: RUN-069: version 2 of delta `/t` takes"
+                " rows away or changes them, after they were read"
+            ),
+            "RUN-069",
+            "version 2 of delta `/t` takes rows away or changes them, after they were read",
+        ),
+    ],
+)
+def test_history_that_a_delta_table_does_not_have(text: str, code: str, message: str) -> None:
+    """Both readers say the same, with what can be done."""
+    found = run_error(AnalysisException(text), None)
+    assert (found.code, found.message) == (code, message)
+    assert found.hint is not None
+    assert ("skipChangeCommits" if code == "RUN-069" else "startingVersion") in found.hint
+
+
 def test_a_damaged_checkpoint() -> None:
     found = run_error(OSError("cannot read /x/checkpoint/offsets/3"), None)
     assert found.hint is not None

@@ -203,7 +203,10 @@ class DeltaLog:
 
     def gone(self, version: int) -> SqlExtError:
         """Return what is told of a version that has been cleaned away."""
-        hint = "DROP QUERY starts the query anew; 'delta.logRetentionDuration' of the table keeps commits longer"
+        hint = (
+            "DROP QUERY starts the query anew, with all that is there, or from a version of its own with"
+            " 'startingVersion'; 'delta.logRetentionDuration' of the table keeps commits longer"
+        )
         return SqlExtError("RUN-068", f"version {version} of delta `{self.path}` is not in its log", hint=hint)
 
     def _at(self, version: int) -> DeltaTable:
