@@ -64,6 +64,10 @@ class NewVersions(SparkHandler):
         name, stores = candidate.draft.name, self.state.stores
         return QueryHome(self.folder, name, self._checkpoint, settings=stores, looks=looks, version=version)
 
+    def run_of(self, name: str) -> QueryRun | None:
+        """Return the run of the current version of a query; None where it never began."""
+        return QueryHome(self.folder, name, self._checkpoint, settings=self.state.stores, looks=True).run()
+
     @contextmanager
     def sole(self, candidates: Sequence[Deployable]) -> Iterator[None]:
         """Be the only one who deploys these queries, or rolls them back; those that never began do not count.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -175,16 +175,28 @@ def require_deployable(candidate: Deployable, found: Sequence[Change], records: 
         refuse_writers(candidate, records)
 
 
-def readers_of(candidate: Deployable, records: Sequence[QueryRecord]) -> tuple[str, ...]:
-    """Return the other queries that read the table as a stream, by name."""
-    # One that came to its end begins anew, and so reads all again.
-    others = [r for r in _others(candidate, records) if r.status != "finished"]
-    return tuple(r.name for r in others if candidate.table in r.reads)
+def readers_of(
+    candidate: Deployable, records: Sequence[QueryRecord], run_of: Callable[[str], QueryRun | None]
+) -> tuple[str, ...]:
+    """Return the other queries that read the table as a stream and go on from where they are, by name.
+
+    Args:
+        run_of: returns the run of a query. The record of one that only catches up says that it has ended, too.
+    """
+    found = [record for record in _others(candidate, records) if candidate.table in record.reads]
+    return tuple(record.name for record in found if _goes_on(record, run_of(record.name)))
 
 
-def refuse_readers(candidate: Deployable, records: Sequence[QueryRecord]) -> None:
+def _goes_on(record: QueryRecord, run: QueryRun | None) -> bool:
+    """Return whether a query goes on when it starts; one that came to its end begins anew, and so reads all again."""
+    return not run.finished if run is not None else record.status != "finished"
+
+
+def refuse_readers(
+    candidate: Deployable, records: Sequence[QueryRecord], run_of: Callable[[str], QueryRun | None]
+) -> None:
     """Refuse to replace the rows of a table that another query reads as a stream (RUN-084)."""
-    for name in readers_of(candidate, records):
+    for name in readers_of(candidate, records, run_of):
         why = f"query `{name}` reads the table as a stream, and would meet rows that are replaced"
         raise candidate.refusal(why, f"DROP QUERY `{name}` before; {BEGINS_AGAIN}")
 

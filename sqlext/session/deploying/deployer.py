@@ -188,9 +188,9 @@ class Deployer:
             outcome = SWITCHED if allowed.limit.allows(comparison) else DIFFERS
             query = replace(query, outcome=outcome, comparison=comparison, columns=columns)
             if query.has_other_rows:
-                query = replace(query, readers=readers_of(candidate, self.records.all()))
+                query = replace(query, readers=readers_of(candidate, self.records.all(), self.versions.run_of))
             if outcome == SWITCHED and query.has_other_rows:
-                refuse_readers(candidate, self.records.all())
+                refuse_readers(candidate, self.records.all(), self.versions.run_of)
                 if replacement.takes(self.versions.spark_session):
                     # Before anything is replaced: a sink that does not take the rows would leave it half done.
                     require_sink(self.versions.spark_session, replacement.spec, replacement.context)

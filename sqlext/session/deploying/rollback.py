@@ -54,7 +54,7 @@ class Rollback:
             if before is None or before.run() is None:
                 _refuse([candidate])
         refuse_writers(candidate, self.records.all())
-        refuse_readers(candidate, self.records.all())
+        refuse_readers(candidate, self.records.all(), self.versions.run_of)
 
     def _rolled_back(self, candidate: Deployable, current: QueryHome) -> DeployedQuery:
         """Bring back the version before, or that which was being replaced. Each step may be done again."""

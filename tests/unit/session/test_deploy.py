@@ -21,7 +21,7 @@ from sqlext.jobs.comparison import RowComparison, RowDifference
 from sqlext.jobs.query_files import query_folder
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.versions import Versions, change_versions, sole_deployment
-from sqlext.session.deploying.candidates import candidates_of, require_deployable
+from sqlext.session.deploying.candidates import candidates_of, readers_of, require_deployable
 from sqlext.session.deploying.columns import ColumnComparison
 from sqlext.session.deploying.report import BEGINS_ANEW, DIFFERS, HELD_BACK, DeployedQuery, Deployment
 from sqlext.session.drafts import RunOptions
@@ -139,8 +139,36 @@ def test_a_stream_would_meet_rows_that_are_brought_back(folder: Path) -> None:
     assert (refused.value.code, "reads the table as a stream" in refused.value.message) == ("RUN-084", True)
 
 
-def record(folder: Path, *reads: str, writes: str | None = None) -> None:
-    other = QueryRecord("other", "", reads, writes, "x/queries/other/checkpoint", "", "stopped")
+def test_a_scheduled_stream_would_meet_them_too(folder: Path) -> None:
+    """Its record says that it has ended, as that of one that begins anew: its run says that it goes on."""
+    begun(folder, SUMS.format(1))
+    change_versions(query_folder(folder / "catalog", "q", None), "q", Versions(), Versions("a1", before="", restored=3))
+    record(folder, "default_catalog.default_database.sums", status="finished")
+    with QueryHome(folder / "catalog", "other") as home:
+        home.begin(QueryRun("r", {}))
+    with pytest.raises(SqlExtError) as refused:
+        session(folder).roll_back(TABLES + SUMS.format(1))
+    assert (refused.value.code, "reads the table as a stream" in refused.value.message) == ("RUN-084", True)
+
+
+@pytest.mark.parametrize(
+    ("run", "status", "goes_on"),
+    [
+        (QueryRun("r", {}), "finished", True),
+        (QueryRun("r", {}, finished=True), "finished", False),
+        (None, "finished", False),
+        (None, "stopped", True),
+    ],
+)
+def test_who_goes_on(run: QueryRun | None, status: str, goes_on: bool, folder: Path) -> None:
+    options = RunOptions(rules=PlatformRules(endless=False))
+    (candidate,) = candidates_of(statements(SUMS.format(1)), new_state(None), options)
+    other = QueryRecord("other", "", (candidate.table,), None, "x/queries/other/checkpoint", "", status)
+    assert readers_of(candidate, [other], lambda _: run) == (("other",) if goes_on else ())
+
+
+def record(folder: Path, *reads: str, writes: str | None = None, status: str = "stopped") -> None:
+    other = QueryRecord("other", "", reads, writes, "x/queries/other/checkpoint", "", status)
     session(folder).catalog.apply(record_query(other), "START QUERY other")
 
 
