@@ -142,8 +142,9 @@ class Gathered:
     """Makes the columns of a table's view of rows that a reader gives, and counts them in ``facts``."""
 
     def __init__(self, step: ReadView, facts: Facts | None = None) -> None:
-        self._schema = pa.schema(list(cast("tuple[tuple[str, pa.DataType], ...]", step.columns)))
         self._program = cast(Program, step.program)
+        ((stage,),) = self._program.branches
+        self._schema = pa.schema([(name, value.type) for name, value in stage.columns])
         self._facts = facts if facts is not None else Facts()
         self._made: list[pa.RecordBatch] = []
 

@@ -6,16 +6,19 @@ The texts and the operators are those that Spark would be given. What is not kno
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from typing import cast
 
 import pyarrow as pa
 
+from sqlext.rewrite.arrow.narrowing import LookedAt
+from sqlext.rewrite.arrow.pushdown import UnreadType
 from sqlext.rewrite.arrow.queries import Columns, compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, SparkScript, SqlView, Step, TagView
 from sqlext.sources.hashing import can_hash
+from sqlext.sources.program import Program
 from sqlext.sources.queries import TableQuery
 from sqlext.sources.tables import reader_of
 from sqlext_udfs.making import MadeHere, NeedsSparkError, made
@@ -23,12 +26,18 @@ from sqlext_udfs.making import MadeHere, NeedsSparkError, made
 
 @dataclass(frozen=True)
 class Operated:
-    """The view of what an operator makes of another view; ``packed``: of partial results, packed in its rows."""
+    """The view of what an operator makes of another view.
+
+    Attributes:
+        packed: of partial results, packed in its rows.
+        columns: those of the other view.
+    """
 
     view: str
     input: str
     operator: MadeHere
     packed: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,14 +84,45 @@ def compiled_script(script: SparkScript, zone: str) -> LocalScript:
     if script.python_functions:
         raise Unsuited("a function in Python")
     compiler = _Compiler(zone)
-    steps = tuple(compiler.step(step) for step in script.steps)
+    steps = [compiler.step(step) for step in script.steps]
     if any(isinstance(step, Operated) for step in steps):
         _require_no_limit(steps)
     query = compiler.query(script.query)
     untyped = next((name for name, of in query.columns if pa.types.is_null(of)), None)
     if untyped is not None:
         raise Unsuited(f"column `{untyped}` is NULL without a type")
-    return LocalScript(steps, query, script)
+    looked_at = LookedAt()
+    query = looked_at.query(query)
+    for place in reversed(range(len(steps))):
+        steps[place] = _narrowed(steps[place], looked_at)
+    read = {step.view: step for step in steps if isinstance(step, ReadView)}
+    narrow = replace(script, steps=tuple(read.get(getattr(step, "view", ""), step) for step in script.steps))
+    return LocalScript(tuple(steps), query, narrow)
+
+
+def _narrowed(step: LocalStep, looked_at: LookedAt) -> LocalStep:
+    """Return a view without what nobody looks at; all views that read it come before."""
+    match step:
+        case Queried():
+            return replace(step, query=looked_at.query(step.query, step.view))
+        case Operated():
+            looked_at.all_of(step.input, step.columns)
+            return step
+        case ReadView():
+            narrow = looked_at.read(step)
+            _require_read(narrow)
+            return narrow
+        case _:
+            return step
+
+
+def _require_read(step: ReadView) -> None:
+    """Check that our readers read what is looked at of a table."""
+    program, types = cast(Program, step.program), dict(cast(Columns, step.columns))
+    ((stage,),) = program.branches
+    unread = next((of for name, _ in stage.columns if isinstance(of := types.get(name), UnreadType)), None)
+    if unread is not None:
+        raise Unsuited(unread.reason)
 
 
 def _require_no_limit(steps: Iterable[LocalStep]) -> None:
@@ -142,7 +182,9 @@ class _Compiler:
             if not can_hash(of):
                 raise Unsuited(f"key `{name}` of type {of}")
         self._views[step.view] = operator.columns
-        return Operated(step.view, step.input, operator, packed is not None)
+        return Operated(
+            step.view, step.input, operator, packed is not None, tuple(n for n, _ in self._columns_of(step.input))
+        )
 
     def _columns_of(self, view: str) -> Columns:
         if view not in self._views:

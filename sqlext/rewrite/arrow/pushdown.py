@@ -106,17 +106,26 @@ def pushed_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed:
 def read_view(name: str, scan: nodes.Scan, renderer: Rendering) -> ReadView:
     """Return the view of a table's rows for a query that runs in this process.
 
+    A column that our readers do not read is of type ``UNREAD``.
+
     Raises:
         Unsuited, Unread: why Spark must read them.
     """
     _require_plain(scan)
     reader = reader_of(scan.table)
     table = _Table(scan, reader, renderer)
-    columns = tuple((c, table.type_of(c)) for c in scan.physical_columns())
+    columns = tuple((c, _type_or_unread(table, c)) for c in scan.physical_columns())
     rowtime = table.rowtime_checked()
     stage = Stage(tuple((c, Column(of, name=c)) for c, of in columns))
     program = Program(table.computed(), rowtime, ((stage,),))
     return ReadView(name, scan.view, scan.table, table.needed(), program, columns)
+
+
+def _type_or_unread(table: _Table, name: str) -> pa.DataType:
+    try:
+        return table.type_of(name)
+    except Unread as reason:
+        return UnreadType(str(reason))
 
 
 def _column(text: str, rows: _Relation, renderer: Rendering) -> Expression:
@@ -221,6 +230,25 @@ def _field_of(row: Expression, name: str) -> Expression:
     if len(places) != 1:
         raise Unsuited(f"field `{name}`")
     return FieldOf(row.type.field(places[0]).type, name=name, inputs=(row,))
+
+
+class UnreadType(pa.ExtensionType):  # type: ignore[misc, unused-ignore]
+    """The type of a column that is not read here: no expression takes it, and no query gives it.
+
+    Attributes:
+        reason: why.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(pa.null(), "sqlext.unread")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return self.reason.encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> UnreadType:
+        return cls(serialized.decode())
 
 
 @dataclass

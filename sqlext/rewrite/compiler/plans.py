@@ -86,4 +86,8 @@ def script_of(
     )
     if script.keeps_state:
         require(STATE)
-    return script
+    if not local:
+        return script
+    from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
+
+    return compiled_script(script, env.zone).script

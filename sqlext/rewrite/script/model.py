@@ -164,8 +164,8 @@ class ReadView:
     Attributes:
         scan: the source view that it stands for.
         needed: the columns that are looked at.
-        program: makes the view's columns of them (``sources.program.Program``).
-        columns: name and Arrow type of each.
+        program: makes the view's columns that are looked at (``sources.program.Program``).
+        columns: name and Arrow type of all.
     """
 
     view: str
