@@ -51,16 +51,34 @@ def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
 _VALUES = _patterns(
     rf"""{_QUOTE}=(?:\\?"(?P<a>[^"\\]*)|''(?P<b>[^']*)|'(?P<c>[^']*)|(?P<d>[^\s'"&;,)}}\]\\]+))""",
     r"""\\?["']\s*:\s*\\?["'](?P<a>[^"'\\]*)""",
+    # Headers and YAML: a word of a message is no secret.
+    r"""\s*:\s*(?P<a>(?=[^\s'"&;,)}\]\\]*\d)[^\s'"&;,)}\]\\]{8,})""",
+    r"""(?:%22|%27)?(?:%3D|%3A)(?:%22|%27)?(?P<a>[^\s'"&;,)}\]%]+)""",
 )
 #: What stands behind it in SQL: one or more texts.
 _BESIDE = _patterns(
     *(rf"{_QUOTE}(?:\s*(?:=>?|:)\s*|\s+)(?P<a>{text}(?:\s*{text})*)" for text in _TEXTS.values()),
 )
+#: Tokens that their makers gave a form of their own, so that they are found. Java reads these expressions, too.
+_TOKENS = "|".join(
+    (
+        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}",  # AWS
+        r"gh[pousr]_\w{16,}|github_pat_\w{16,}|gl(?:pat|ptt|dt)-[\w-]{16,}",  # GitHub, GitLab
+        r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*",  # JWT
+        r"[spr]k[_-](?:[a-z0-9]+[_-]){0,3}(?=[a-z]*\d)[a-z0-9]{16,}",  # Stripe, makers of models
+        r"xox[abeoprs]-[\w-]{10,}|hooks\.slack\.com/services/[\w/]+",
+        r"AIza[\w-]{30,}|ya29\.[\w-]{16,}",  # Google
+        r"dapi[0-9a-f]{32,}|npm_\w{30,}|pypi-[\w-]{30,}|hf_[a-z0-9]{30,}|SG\.[\w-]{16,}\.[\w-]{16,}",
+    )
+)
+#: A user and a password in a URL; the colon between them may be written as it is in a URL.
+_USER_INFO = r"[^/\s:@'\"]*(?::|%3A)[^/\s'\"]*"
 #: What is a secret whatever stands before it.
 _FORMS = _patterns(
     r"(?P<a>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))",
     # The user goes with the password. A password may hold an @, so the last one before the host's end counts.
-    r"://(?P<a>[^/\s:@'\"]*:[^/\s'\"]*)(?=@)",
+    rf"://(?P<a>{_USER_INFO})(?=@)",
+    rf"(?<![\w-])(?P<a>{_TOKENS})(?![\w-])",
     r"\b(?:thin|oci):(?P<a>[^/\s:@'\"]+/[^/\s@'\"]+)(?=@)",
     r"""\bAuthorization\\?["']?\s*[:=]\s*\\?["']?(?P<a>[^'"\\\n]+)""",
     r"\b(?:Bearer|Basic) +(?P<a>(?=[^\s'\"]*[\d=])[\w.~+/=-]{8,})",
@@ -81,14 +99,23 @@ _remembered: set[str] = set()
 def spark_redaction() -> dict[str, str]:
     """Return settings by which Spark hides secrets in its event log and its plans: by the words that are ours.
 
-    The first is asked of names and values of settings, the second of texts of plans, whose matches are left out.
+    The first is asked of names and values of settings, the others of texts of plans, whose matches are left out.
     """
     named = rf"[\w.-]*(?:{_ANYWHERE}|\b(?:pwd|pass|sig|cookie)\b)[\w.-]*"
     key = r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)"
-    value = r"""(?:\s*->\s*[^,)]*|\s*[=:]\s*(?:"[^"]*"|'[^']*'|[^\s,;&)}\]]*))"""
+    # In a plan a column has its number behind its name.
+    quoted = r"""\\*"[^"]*"|''[^']*''|'[^']*'|%2[27][^%]*"""
+    value = (
+        r"""(?:#\d+L?|\\*["'`]|''|%2[27])?(?:\s*->\s*[^,)]*|\s*(?:<=>|[=:]|%3D|%3A)\s*"""
+        rf"""(?:{quoted}|(?:(?:Basic|Bearer|Token) +)?[^\s,;&)}}\]]*))"""
+    )
+    forms = rf"(?<![\w-])(?:{_TOKENS})(?![\w-])|\b(?:Bearer|Basic) +[\w.~+/=-]{{8,}}"
+    in_urls = r"://[^/\s:@]*(?::|%3A)[^/\s]*(?=@)|\b(?:thin|oci):[^/\s:@]+/[^/\s@]+(?=@)"
+    hidden = rf"(?is){key}|{in_urls}|{forms}|{named}{value}"
     return {
-        "spark.redaction.regex": rf"(?i){_ANYWHERE}|\b(?:pwd|pass|sig|cookie)\b|PRIVATE KEY|://[^/\s:@]*:[^/\s]*@",
-        "spark.sql.redaction.string.regex": rf"(?is){key}|://[^/\s:@]*:[^/\s]*(?=@)|{named}{value}",
+        "spark.redaction.regex": rf"(?i){_ANYWHERE}|\b(?:pwd|pass|sig|cookie)\b|PRIVATE KEY|{in_urls}|{forms}",
+        "spark.redaction.string.regex": hidden,
+        "spark.sql.redaction.string.regex": hidden,
     }
 
 
