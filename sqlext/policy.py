@@ -147,10 +147,12 @@ _HARMLESS = (
 )
 #: Functions that call any code, read files, ask hosts or tell secrets; some of them are a platform's.
 _REFUSED = frozenset(
-    "reflect java_method try_reflect identifier from_protobuf to_protobuf input_file_name input_file_block_start"
-    " read_files read_kafka read_kinesis read_pubsub read_pulsar read_statestore read_state_metadata cloud_files_state"
-    " event_log secret try_secret list_secrets http_request remote_query ai_query".split()
+    "reflect java_method try_reflect identifier from_protobuf to_protobuf from_avro to_avro schema_of_avro from_xml"
+    " schema_of_xml input_file_name input_file_block_start input_file_block_length cloud_files_state event_log secret"
+    " try_secret list_secrets http_request remote_query vector_search".split()
 )
+#: How names of more of them begin.
+_REFUSED_KINDS = ("read_", "ai_")
 _HINT = "the owner of the session says what may be used: docs/restricted.md"
 
 
@@ -227,7 +229,7 @@ class RestrictedPolicy(Policy):
 
     def function(self, name: str) -> Denial | None:
         """Allow all but those that leave SQL."""
-        if name not in _REFUSED:
+        if name not in _REFUSED and not name.startswith(_REFUSED_KINDS):
             return None
         return Denial("RESTRICT-007", f"function `{name}` may not be used here", _HINT)
 
@@ -258,7 +260,8 @@ def _real(place: str | os.PathLike[str]) -> str:
     """Return where a path leads once links and ``..`` are followed, a URL in one spelling; empty where none is sure."""
     local = local_path(place)
     if local is not None:
-        return os.path.realpath(Path(local).absolute())
+        # To the system a path ends at such a character.
+        return "" if "\0" in local else os.path.realpath(Path(local).absolute())
     parts = urlsplit(os.fspath(place))
     path = unquote(parts.path)
     # Stores and Hadoop differ in what such a part means.

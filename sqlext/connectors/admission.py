@@ -35,6 +35,7 @@ def _refusals(table: Table, connector: Connector, policy: Policy) -> Iterator[tu
         if key in reached:
             ask = policy.place if reached[key].local else policy.host
             yield from ((key, ask(place)) for place in reached[key].places)
+            yield from ((key, policy.place(file)) for file in reached[key].files)
         elif is_secret(key) and is_reference(value):
             yield key, policy.reference(value)
         elif not _is_listed(key, table, connector):
@@ -43,7 +44,7 @@ def _refusals(table: Table, connector: Connector, policy: Policy) -> Iterator[tu
 
 def _is_listed(key: str, table: Table, connector: Connector) -> bool:
     """Return whether a connector or the table's format names an option by itself, and it leads nowhere else."""
-    if key in connector.leads_out:
+    if key in connector.leads(table):
         return False
     every = [connector.rules_for(table, role).merged(COMMON) for role in connector.roles]
     return any(key in rules.keys or any(re.fullmatch(p, key) for p, _ in rules.patterns) for rules in every)

@@ -23,10 +23,11 @@ Role = Literal["source", "sink"]
 
 
 class Reach(NamedTuple):
-    """Places, as paths and URLs of files (``local``), or as ``host:port``."""
+    """Places, as paths and URLs of files (``local``), or as ``host:port``; ``files`` are read on the way there."""
 
     places: tuple[str, ...]
     local: bool
+    files: tuple[str, ...] = ()
 
 
 class Connector:
@@ -81,7 +82,12 @@ class Connector:
 
     def reaches(self, table: Table) -> Mapping[str, Reach]:
         """Return what a table reaches beyond the session, by the option that says so."""
-        return {key: Reach((place,), local=True) for key in ("path", "table-path") if (place := table.option(key))}
+        found = {key: table.option(key) for key in ("path", "table-path")}
+        return {key: Reach((place,), local=True) for key, place in found.items() if place is not None}
+
+    def leads(self, table: Table) -> tuple[str, ...]:
+        """Return the options of a table that name code, a folder, or a table of Spark's."""
+        return self.leads_out
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work, before anything runs.

@@ -28,6 +28,7 @@ class Driver(ABC):
         begin: begins a transaction that writes.
         define: begins one that may create tables, one writer after the other.
         short_text: the type of a text of at most 200 characters, where lower and upper case differ.
+        files: settings that name a file of this machine.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Driver(ABC):
     begin: str
     define: tuple[str, ...]
     short_text: str = "varchar(200)"
+    files: tuple[str, ...] = ()
 
     @abstractmethod
     def settings(self, address: str) -> dict[str, str]:

@@ -83,6 +83,7 @@ class MySql(Driver):
 
     parameter = "%s"
     begin = "START TRANSACTION"
+    files = ("ca",)
     # Its DDL commits by itself, and waits for that of others.
     define = ("START TRANSACTION",)
     short_text = f"varchar(200) {_TEXT}"

@@ -61,6 +61,7 @@ class PostgreSql(Driver):
     drivers = ("org.postgresql.Driver",)
     parameter = "%s"
     begin = "BEGIN"
+    files = ("sslrootcert", "sslcert", "sslkey")
     # CREATE TABLE IF NOT EXISTS fails where two do it at once. The number is any one that both take.
     define = ("BEGIN", "SELECT pg_advisory_xact_lock(7369874)")
 

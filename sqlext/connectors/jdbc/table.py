@@ -67,13 +67,14 @@ class Jdbc(Connector):
         validate_partitions(self.owner, table)
 
     def reaches(self, table: Table) -> Mapping[str, Reach]:
-        """Return its database: a file, or a host."""
+        """Return its database: a file, or a host, with the files that its URL names."""
         database, address = database_of(table.option("url") or "")
         settings = database.settings(address)
         if "host" not in settings:
             return {"url": Reach((settings["database"],), local=True)}
         hosts = zip(settings["host"].split(","), settings["port"].split(","), strict=False)
-        return {"url": Reach(tuple(f"{host}:{port}" for host, port in hosts), local=False)}
+        files = tuple(settings[name] for name in database.files if name in settings)
+        return {"url": Reach(tuple(f"{host}:{port}" for host, port in hosts), local=False, files=files)}
 
     def bounded(self, table: Table) -> bool:
         """Return that it is read once."""

@@ -5,7 +5,9 @@ A socket gives nothing twice, so rows come at most once: what has been taken whe
 
 from __future__ import annotations
 
-from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
+from collections.abc import Mapping
+
+from sqlext.connectors.base import Connector, Reach, Role, declared_type, is_instant, read_columns
 from sqlext.connectors.formats.base import unknown_format
 from sqlext.connectors.formats.conversions import output_type
 from sqlext.connectors.kafka.options import MESSAGE_FORMATS, validate_raw
@@ -39,6 +41,10 @@ class Socket(Connector):
         {"hostname": any_text, "port": _port, "byte-delimiter": _byte, "format": any_text, **RAW_OPTIONS},
         required=("hostname", "port", "format"),
     )
+
+    def reaches(self, table: Table) -> Mapping[str, Reach]:
+        """Return the server."""
+        return {"hostname": Reach((f"{table.option('hostname')}:{table.option('port')}",), local=False)}
 
     def rules_for(self, table: Table, role: Role) -> Rules:
         """Return the connector's options and those of the format."""

@@ -23,6 +23,10 @@ class SparkFormat(Connector):
     passes_on = True
     rules = Rules({"format": any_text, "path": any_text}, required=("format",), prefixes=("",))
 
+    def leads(self, table: Table) -> tuple[str, ...]:
+        """Return the format, unless it is one of files: it may be any class, and its path a name in a catalog."""
+        return () if table.option("format") in (*FILES, "delta") else ("format",)
+
     def bounded(self, table: Table) -> bool:
         """Return whether it has an end: files do, other sources of Spark do not say."""
         mode = table.option("scan.mode")

@@ -1,0 +1,226 @@
+"""SQL that tries to leave a restricted session: each attempt is refused before anything runs. No Spark is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlext
+from sqlext.policy import Restrictions
+from sqlext.session.api import Session
+
+FILES = "CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '{}'{});"
+JDBC = "CREATE TABLE t (k STRING) WITH ('connector' = 'jdbc', 'table-name' = 't', 'url' = '{}'{});"
+KAFKA = (
+    "CREATE TABLE t (k STRING) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json', "
+    "'properties.bootstrap.servers' = '{}'{});"
+)
+OTHER = "CREATE TABLE t (k STRING) WITH ({});"
+#: ``{data}`` is the folder that is allowed, ``{base}`` the one above it.
+PLACES = (
+    *("{data}/link", "{data}/link/deeper", "{data}/../secret", "{data}/in/../../secret", "{data}x", "{base}/catalog"),
+    *("file://{base}/secret", "FILE://{base}/secret", "file:{base}/secret", "file://{data}/../secret"),
+    *("file://{data}/%2e%2e/secret", "file://{data}/..%2fsecret", "file://localhost{base}/secret", "file://h{data}"),
+    *(
+        "",
+        ".",
+        "~",
+        "/",
+        "data",
+        "hdfs://h/x",
+        "s3a://b/x",
+        "http://h/x",
+        "jar:file:/x!/y",
+        "local:/etc",
+        "viewfs:///x",
+    ),
+    *("{data}/in\0/x", "abfss://c@a.dfs.core.windows.net/x", "C:/x", "\\\\h\\x", "/proc/self/environ", "/dev/stdin"),
+)
+OPTIONS = (
+    *("'recursiveFileLookup' = 'true'", "'basePath' = '/'", "'cleanSource' = 'delete'", "'sourceArchiveDir' = '/tmp'"),
+    *("'sink.partition-commit.policy.class' = 'evil.Policy'", "'modifiedBefore' = 'x'", "'PATH' = '/etc'"),
+)
+URLS = (
+    *(
+        "jdbc:sqlite:{base}/x.db",
+        "jdbc:sqlite:{data}/link/x.db",
+        "jdbc:sqlite:{data}/../x.db",
+        "JDBC:SQLITE:{base}/x.db",
+    ),
+    *("jdbc:h2:mem:x;INIT=RUNSCRIPT FROM ''http://h''", "jdbc:derby:/tmp/x;create=true", "jdbc:duckdb:/etc/x"),
+    *("jdbc:postgresql://evil:1/d", "jdbc:postgresql://db:1,evil:2/d", "jdbc:postgresql:d", "jdbc:postgresql:///d"),
+    *("jdbc:postgresql://%2Fvar%2Frun/d", "jdbc:postgresql://db:1@evil:1/d", "jdbc:postgresql://db:1/d?host=evil"),
+    *(f"jdbc:postgresql://db:1/d?{p}=/etc/passwd" for p in ("sslrootcert", "sslcert", "sslkey", "passfile", "service")),
+    "jdbc:postgresql://db:1/d?sslrootcert={data}/../secret",
+    "jdbc:postgresql://db:1/d?socketFactory=evil.Factory&socketFactoryArg=x",
+    "jdbc:mysql://db:1/d?serverSslCert=/etc/passwd",
+    *("jdbc:mysql://db:1/d?allowLoadLocalInfile=true", "jdbc:mysql://db:1/d?autoDeserialize=true"),
+    *(
+        "jdbc:mysql://address=(host=evil)(port=1)/d",
+        "jdbc:sqlserver://db:1;serverName=evil",
+        "jdbc:oracle:thin:@db:1/x",
+    ),
+)
+CREDENTIALS = (
+    *("'password' = 'file:/etc/passwd'", "'password' = 'env:HOME'", "'username' = 'x', 'driver' = 'evil.Driver'"),
+)
+PROPERTIES = (
+    *(
+        "ssl.truststore.location",
+        "ssl.keystore.location",
+        "sasl.jaas.config",
+        "interceptor.classes",
+        "metric.reporters",
+    ),
+    *(
+        "sasl.oauthbearer.token.endpoint.url",
+        "plugin.library.paths",
+        "ssl.ca.location",
+        "sasl.kerberos.keytab",
+        "debug",
+    ),
+    *("sasl.login.callback.handler.class", "security.providers", "ssl.engine.factory.class", "SSL.TRUSTSTORE.LOCATION"),
+)
+TABLES = (
+    "'connector' = 'spark', 'format' = 'iceberg', 'path' = 'lake.shop.orders'",
+    "'connector' = 'opensearch', 'hosts' = 'http://evil:9200', 'index' = 'i'",
+    "'connector' = 'opensearch', 'hosts' = 'http://db:1;http://evil:9200', 'index' = 'i'",
+    "'connector' = 'socket', 'hostname' = 'evil', 'port' = '1', 'format' = 'csv'",
+    "'connector' = 'socket', 'hostname' = 'db', 'port' = '22', 'format' = 'csv'",
+    "'connector' = 'spark', 'format' = 'text', 'path' = '/etc'",
+    "'connector' = 'spark', 'format' = 'jdbc', 'url' = 'jdbc:sqlite:/x', 'dbtable' = 't'",
+    "'connector' = 'spark', 'format' = 'text', 'path' = '{data}/in', 'PATHS' = '/etc'",
+    "'connector' = 'spark', 'format' = 'evil.Source', 'path' = '{data}/in'",
+    "'connector' = 'delta', 'table-path' = '{base}/d'",
+    "'connector' = 'delta', 'table-name' = 'spark_catalog.default.x'",
+    "'connector' = 'print', 'path' = '/tmp/x'",
+)
+FUNCTIONS = (
+    *(
+        "reflect('a.B', 'c')",
+        "`reflect`('a.B', 'c')",
+        "REFLECT('a.B', 'c')",
+        "try_reflect('a.B', 'c')",
+        "java_method('a', 'b')",
+    ),
+    *("input_file_name()", "input_file_block_length()", "IDENTIFIER('own')", "from_protobuf(k, 'M', '/etc/passwd')"),
+    *("from_xml(k, 'a STRING', map('rowValidationXSDPath', '/etc/passwd'))", "schema_of_xml('<a/>')", "ai_gen('x')"),
+    *("from_avro(k, '\"int\"', map('avroSchemaUrl', 'file:/etc/passwd'))", "secret('a', 'b')", "http_request('x')"),
+    *(
+        "transform(array(1), x -> reflect('a', 'b'))",
+        "(SELECT reflect('a', 'b'))",
+        "CASE WHEN true THEN reflect('a', 'b') END",
+    ),
+)
+STATEMENTS = (
+    *("SELECT k FROM own;", "SELECT k FROM peek;", "SELECT x FROM calls;", "CREATE VIEW v AS SELECT k FROM own;"),
+    "SELECT k FROM good /*+ OPTIONS('path' = '{base}/secret') */;",
+    "INSERT INTO good /*+ OPTIONS('path' = '{base}/out') */ SELECT 'a';",
+    *("CREATE TABLE t LIKE own;", "CREATE TABLE t WITH ('path' = '{base}/secret') LIKE good (OVERWRITING OPTIONS);"),
+    "ALTER TABLE good SET ('path' = '{base}/secret');",
+    "CREATE TABLE t WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '{base}/o') AS SELECT k FROM good;",
+    "CREATE MATERIALIZED VIEW m WITH ('path' = '{base}/o') AS SELECT k FROM good;",
+    *(
+        "SELECT * FROM csv.`/etc/passwd`;",
+        "SELECT * FROM CSV.`/etc/passwd`;",
+        "SELECT * FROM text.`file:///etc/passwd`;",
+    ),
+    *(
+        "CREATE VIEW v AS SELECT * FROM csv.`/etc/passwd`;",
+        "DESCRIBE EXTENDED csv.`/etc/passwd`;",
+        "TABLE csv.`/etc/passwd`;",
+    ),
+    *("SELECT * FROM IDENTIFIER('csv.`/etc/passwd`');", "SELECT * FROM read_files('/etc');", "REPLAY own;"),
+    *("INSERT OVERWRITE DIRECTORY '/tmp/x' USING csv SELECT 1;", "CREATE TABLE x USING csv LOCATION '/etc';"),
+    *(
+        "CREATE TABLE x USING csv OPTIONS (path '/etc');",
+        "CREATE TEMPORARY VIEW v USING csv OPTIONS (path '/etc/passwd');",
+    ),
+    *("SET spark.sql.catalog.x = org.apache.iceberg.spark.SparkCatalog;", "SET 'spark.sql.catalog.x.warehouse' = '/';"),
+    *("SET spark.jars = /tmp/x.jar;", "SET 'sqlext.checkpoints' = '/tmp';", "SET `spark.sql.runSQLOnFiles` = true;"),
+    *(
+        "SET spark.sql.variable.substitute = true;",
+        "RESET;",
+        "RESET spark.sql.runSQLOnFiles;",
+        "SET 'spark.SQL.runSQLOnFiles' = 'true';",
+    ),
+    "CREATE CATALOG c WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{base}/w');",
+    "CREATE CATALOG c WITH ('type' = 'paimon', 'warehouse' = 'file:{base}/w');",
+    "CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'jdbc:postgresql://evil:1', 'default-database' = 'd');",
+    "CREATE CATALOG c WITH ('type' = 'hive', 'hive-conf-dir' = '/etc');",
+    *(
+        "CREATE FUNCTION f AS 'evil.Udf' LANGUAGE JAVA USING JAR '/tmp/x.jar';",
+        "CREATE FUNCTION f AS 'os.system' LANGUAGE PYTHON;",
+    ),
+    "CREATE FUNCTION f(x STRING) RETURNS STRING LANGUAGE PYTHON AS $$\nimport os\nreturn os.getcwd()\n$$;",
+    "CREATE FUNCTION f(x STRING) RETURNS STRING RETURN reflect('java.lang.System', 'getenv', x);",
+    *(
+        "ADD JAR '/tmp/x.jar';",
+        "ADD FILE '/etc/passwd';",
+        "LOAD DATA INPATH '/x' INTO TABLE good;",
+        "EXECUTE IMMEDIATE 'SELECT 1';",
+    ),
+    *(
+        "BEGIN DECLARE x INT; END;",
+        "CALL sys.proc();",
+        "LOAD MODULE hive;",
+        "USE spark_catalog;",
+        "VACUUM good;",
+        "DELETE FROM good;",
+    ),
+    "SELECT TRANSFORM(k) USING 'cat /etc/passwd' AS (x) FROM good;",
+    *("WITH c AS (SELECT reflect('a', 'b') AS x) SELECT x FROM c;", "EXPLAIN SELECT reflect('a', 'b');"),
+    "SELECT k FROM good LATERAL VIEW explode(array(reflect('a', 'b'))) z AS x;",
+)
+
+
+def _attempts() -> list[str]:
+    return [
+        *(FILES.format(place, "") for place in PLACES),
+        *(FILES.format("{data}/in", f", {option}") for option in OPTIONS),
+        *(JDBC.format(url, "") for url in URLS),
+        *(JDBC.format("jdbc:postgresql://db:1/d", f", {more}") for more in CREDENTIALS),
+        *(KAFKA.format(servers, "") for servers in ("evil:1", "db:1,evil:1")),
+        *(KAFKA.format("db:1", f", 'properties.{key}' = '/etc/passwd'") for key in PROPERTIES),
+        KAFKA.format("db:1", ", 'avro-confluent.url' = 'http://evil'").replace("json", "avro-confluent"),
+        *(OTHER.format(options) for options in TABLES),
+        *(f"SELECT {call} FROM good;" for call in FUNCTIONS),
+        *(f"INSERT INTO good SELECT CAST({call} AS STRING) FROM good;" for call in FUNCTIONS),
+        *STATEMENTS,
+    ]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one that is allowed, a secret beside it, and a catalog that a session without limits has filled."""
+    base = tmp_path_factory.mktemp("hostile")
+    for folder in ("data/in", "secret"):
+        (base / folder).mkdir(parents=True)
+        (base / folder / "a.csv").write_text("a\n", "utf-8")
+    (base / "data" / "link").symlink_to(base / "secret")
+    sqlext.connect(catalog=base / "catalog").run(
+        f"{FILES.format(base / 'secret', '').replace(' t ', ' own ')} CREATE VIEW peek AS SELECT k FROM own;"
+        "CREATE VIEW calls AS SELECT reflect('a.B', 'c') AS x FROM (VALUES (1)) AS t(a);"
+        f"{FILES.format(base / 'data' / 'in', '').replace(' t ', ' good ')}"
+    )
+    return base
+
+
+@pytest.fixture(scope="module")
+def hostile(base: Path) -> Session:
+    connectors = "filesystem delta jdbc kafka datagen print blackhole opensearch faker socket spark".split()
+    may = Restrictions(paths=(str(base / "data"),), hosts=("db:1", "http://db:1"), connectors=tuple(connectors))
+    return sqlext.connect(catalog=base / "catalog", restricted=may)
+
+
+@pytest.mark.parametrize("attempt", _attempts(), ids=lambda text: text.replace("\0", "NUL")[-60:])
+def test_it_is_refused(base: Path, hostile: Session, attempt: str) -> None:
+    text = attempt.replace("{data}", str(base / "data")).replace("{base}", str(base))
+    found = hostile.check(text)
+    assert found
+    assert "secret/a.csv" not in found[0].render()
+
+
+def test_how_many() -> None:
+    assert len(set(_attempts())) > 160
