@@ -221,6 +221,10 @@ class Drafts:
         name = keeping_query(insert.table) or self.options.numbered(wanted)
         begun, at_once = self.begun(name, end), self.options.at_once
         script = insert_script(insert, self.env, end=end, begun=begun, at_once=at_once, local=local)
+        if local:  # what queries share are the columns that they look at
+            from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
+
+            script = compiled_script(script, self.env.zone).script
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
         own = {

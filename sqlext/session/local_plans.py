@@ -48,8 +48,11 @@ class NotLocalError(Exception):
     """Why only Spark runs a statement; its text is for EXPLAIN."""
 
 
-def local_select(plan: PlanNode, env: Environment) -> LocalScript:
+def local_select(plan: PlanNode, env: Environment, *, whole: bool = False) -> LocalScript:
     """Return the script of a SELECT for this process.
+
+    Args:
+        whole: whether all columns of its tables are read, for who shows their rows.
 
     Raises:
         NotLocalError: why Spark must run it.
@@ -61,7 +64,8 @@ def local_select(plan: PlanNode, env: Environment) -> LocalScript:
         raise NotLocalError("rows that are kept beside the query's own")
     # With EMIT each pane is shown, else what stands at the end.
     latest = not has_clause(plan)
-    script = _compiled(lambda: script_of(plan, env, end=InputEnd.FINISH, latest=latest, local=True), env)
+    make = partial(script_of, plan, env, end=InputEnd.FINISH, latest=latest, local=True)
+    script = _compiled(make, env, whole=whole)
     for name, of in script.query.columns[: len(script.script.outputs)]:
         if not can_be_values(of):
             raise NotLocalError(f"column `{name}` of type {of}, which Spark has values of its own for")
@@ -71,11 +75,13 @@ def local_select(plan: PlanNode, env: Environment) -> LocalScript:
 def local_steps(plan: PlanNode, env: Environment) -> LocalScript:
     """Return the script of a plan that this process computes micro-batch by micro-batch, as ``local.stepwise`` does.
 
+    It takes rows with all columns of its tables.
+
     Raises:
         NotLocalError: why only Spark knows how.
     """
     made = partial(script_of, plan, env, end=InputEnd.FINISH, local=True, stepwise=True)
-    return _compiled(made, env)
+    return _compiled(made, env, whole=True)
 
 
 def check_insert(insert: BoundInsert, env: Environment) -> None:
@@ -111,10 +117,10 @@ def in_process(make: Callable[[], T]) -> T:
         raise NotLocalError(f"only Spark is known to do this: {reason}") from reason
 
 
-def _compiled(make: Callable[[], SparkScript], env: Environment) -> LocalScript:
+def _compiled(make: Callable[[], SparkScript], env: Environment, *, whole: bool = False) -> LocalScript:
     from sqlext.rewrite.arrow.in_process import compiled_script
 
-    return in_process(lambda: compiled_script(make(), env.zone))
+    return in_process(lambda: compiled_script(make(), env.zone, whole=whole))
 
 
 def local_sink_of(insert: BoundInsert, script: LocalScript, context: SinkContext) -> LocalSink:

@@ -73,8 +73,11 @@ class LocalScript:
         return tuple(step for step in self.steps if isinstance(step, ReadView))
 
 
-def compiled_script(script: SparkScript, zone: str) -> LocalScript:
+def compiled_script(script: SparkScript, zone: str, *, whole: bool = False) -> LocalScript:
     """Return a script that was rendered for this process, or what is left of one whose tables come packed.
+
+    Args:
+        whole: whether all columns of its tables are read, also those that it does not look at.
 
     Raises:
         Unsuited: why Spark must run it.
@@ -92,6 +95,9 @@ def compiled_script(script: SparkScript, zone: str) -> LocalScript:
     if untyped is not None:
         raise Unsuited(f"column `{untyped}` is NULL without a type")
     looked_at = LookedAt()
+    for step in steps if whole else ():
+        if isinstance(step, ReadView):
+            looked_at.all_of(step.view, [name for name, _ in step.columns])
     query = looked_at.query(query)
     for place in reversed(range(len(steps))):
         steps[place] = _narrowed(steps[place], looked_at)

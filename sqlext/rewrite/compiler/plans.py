@@ -86,8 +86,4 @@ def script_of(
     )
     if script.keeps_state:
         require(STATE)
-    if not local:
-        return script
-    from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
-
-    return compiled_script(script, env.zone).script
+    return script

@@ -287,7 +287,7 @@ class _Explaining:
     def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[_Found]:
         if not connector_of(origin.scan.table).decodes:
             raise NotLocalError(f"only Spark reads `{origin.scan.table.name.name}`")
-        script = local_select(origin.plan.transform(_as_history), in_utc(self.env, origin.scan.table))
+        script = local_select(origin.plan.transform(_as_history), in_utc(self.env, origin.scan.table), whole=True)
         table, of_table = script.reads[0].table, writer.taken(origin.scan)
         reader = connector_of(table).table_reader()
         arrived, places = reader.arrived(table), reader.places(table)
