@@ -21,11 +21,17 @@ _SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The struct that a message is parsed to, its columns, and why it cannot be decoded (SQL, NULL if it can)."""
+    """The struct that a message is parsed to, its columns, and what is wrong with it.
+
+    Attributes:
+        reason: why it cannot be decoded (SQL, NULL if it can).
+        rest: what is told of what stands behind its row and is not read (SQL, NULL if nothing does).
+    """
 
     derived: tuple[tuple[str, str], ...]
     expressions: tuple[tuple[str, str], ...]
     reason: str
+    rest: str
 
 
 def judged(form: MessageFormat, message: Message) -> Judged:
@@ -33,7 +39,8 @@ def judged(form: MessageFormat, message: Message) -> Judged:
     options = {**message.options, f"{form.name}.ignore-parse-errors": "true"}
     lenient = replace(message, options=options)
     found, why = parsed(form, lenient), form.fault(lenient)
-    return Judged(found.derived, found.decoded.expressions, f"CASE WHEN {message.content} IS NOT NULL THEN {why} END")
+    told = f"CASE WHEN {message.content} IS NOT NULL THEN {why} END"
+    return Judged(found.derived, found.decoded.expressions, told, form.rest(lenient))
 
 
 def why_not_judged(name: str, formats: Collection[str], options: Mapping[str, str]) -> str:

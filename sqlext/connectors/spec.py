@@ -37,11 +37,13 @@ class Faults:
         reason: why a row cannot be decoded, NULL if it can.
         text: the row as it is.
         place: where it stands.
+        rest: what stands behind a row that can be decoded and is not read, NULL if nothing does.
     """
 
     reason: str
     text: str
     place: str
+    rest: str = "CAST(NULL AS STRING)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,38 @@ def test_a_table_gets_them(workspace: Workspace, form: str, lines: tuple[str, ..
     assert (progress["rows_in"], progress["rows_out"], progress["rows_bad"]) == (len(lines), 1, 4)
 
 
+#: What stands behind the object of a line, or nothing.
+MORE = (
+    ' {"s":"b"}',
+    '{"s":"b"}',
+    ',{"s":"b"}',
+    "x",
+    " {",
+    "]",
+    ",",
+    ' "',
+    " null",
+    '],"z"]',
+    " #",
+    '{"s":"b"}{"s":"c"}',
+)
+NO_MORE = ("", " ", "\t\r")
+
+
+@pytest.mark.parametrize("reader", ["auto", "spark"])
+def test_what_stands_behind_an_object_is_kept_beside_its_row(workspace: Workspace, reader: str) -> None:
+    """As in Flink the first object of a line is its row; nothing is lost without a word."""
+    objects = ('{"s":"a","x":{"y":[1]}}', '{"s":"}"}', '\ufeff{"s":"a}","x":{}}', ' {"s":"a"}', '{"s":"\\"}"}')
+    bad = [one + more for one in objects for more in MORE]
+    workspace.put("a.json", *bad, *(one + more for one in objects for more in NO_MORE))
+    table = f"CREATE TABLE t (s STRING) WITH ({WITH}, 'format' = 'json'{KEPT}, 'sqlext.source' = '{reader}');"
+    result = workspace.run(table, BROKEN, "SELECT s FROM t;")[-1]
+    assert len(result.rows) == len(objects) * (len(MORE) + len(NO_MORE))
+    told = "there is more behind its first object, which alone is a row"
+    assert broken(workspace) == sorted(((line, told) for line in bad), key=repr)
+    assert result.query.progress["rows_bad"] == len(bad)
+
+
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("insert", [OF_ALL, EACH_PANE])

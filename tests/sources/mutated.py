@@ -65,15 +65,87 @@ _ANY = (
     "0",
 )
 _ODD = ("\ufeff", "\x0b", "\x1f", "\u2028", "\u00a0", "\x85", "2024-01-01", "true", "null", "NULL", "'", "\\", '"', ",")
+_NUMBERS = (
+    "-0",
+    "-0.0",
+    "00012",
+    "0x1F",
+    "-1e400",
+    "1e-400",
+    "5.",
+    ".5",
+    "+5",
+    "1_000",
+    "1d",
+    "\u0661",
+    "1E+2",
+    "127",
+    "128",
+)
+_TIMES = (
+    *(
+        "+14:00",
+        "-00:00",
+        "+18:01",
+        "z",
+        " UTC",
+        " Europe/Berlin",
+        "[Europe/Berlin]",
+        "+0530",
+        "+5",
+        "GMT+2",
+        " 24:00:00",
+    ),
+    *("T24:00:00", "2024-02-30", "2024-13-01", ":60", "2024-03-10 02:30", "20240310", "2024-3-1 2:3:4", " \u00a0"),
+)
 PIECES: dict[str, tuple[str, ...]] = {
     "json": (
+        *(
+            *_NUMBERS,
+            *_TIMES,
+            '"l":[1,{"x":[2,null]}],',
+            '"m":{"x":{"y":[]}},',
+            '{"s":1}{"s":2}',
+            "},{",
+            "} {",
+            "]}",
+            '"s":["a",',
+        ),
+        *('"r":{"a":"1"},', '"r":[{"a":1}],', '"r":{"a":1e0,"b":{"c":[1]}},', "\r\r\n", "\n\n", '{"id":8}\n{"id":9}'),
         *(*_ANY, *_ODD, "{", "}", "[", "]", ":", "{}", '{"id":9}', "[]", '"x"', "Infinity", "+INF", "\\ud800", "\\x"),
         *("\\ud834\\udd1e", "\\u0000", "00", "/*c*/", "#", '"id":7,', "\\/", "\x00", "\x01", "[[[[", '{"a":{"a":1}}'),
     ),
-    "csv": (*_ANY, *_ODD, '""', '\\"', ",,", "#", "inf", "0x1F", "+", "e", "TRUE", ' x "', "d", "\x01"),
+    "csv": (
+        *_NUMBERS,
+        *_TIMES,
+        '"a\nb"',
+        '"a\r\nb"',
+        '"\n',
+        "\r\r\n",
+        '"",""',
+        "\t,",
+        *_ANY,
+        *_ODD,
+        '""',
+        '\\"',
+        ",,",
+        "#",
+        "inf",
+        "0x1F",
+        "+",
+        "e",
+        "TRUE",
+        ' x "',
+        "d",
+        "\x01",
+    ),
 }
 #: No UTF-8. Overlong forms and halves of pairs in three bytes are left out of json: Jackson takes some of them.
 _BYTES = (b"\xff", b"\xc3", b"\xf0\x9f", b"\xef\xbb\xbf", b"\xfe\xff", b"\x80", b"\xe2\x28\xa1")
+
+
+#: How many of the files have lines of different ends.
+_MIXED = 0.3
 
 
 def columns_of(form: str, chance: random.Random) -> dict[str, LogicalType]:
@@ -87,9 +159,12 @@ def text_file(form: str, chance: random.Random) -> bytes:
     """Return a file with one line whose bytes are changed, alone or between good ones, with any ends of lines."""
     lines = [line.encode() for line in LINES[form]]
     bad = mutated(chance.choice(lines), chance, PIECES[form])
-    end = chance.choice((b"\n", b"\r\n", b"\r", b"\n\n"))
+    ends = (b"\n", b"\r\n", b"\r", b"\n\n")
     around = chance.choice(([bad], [bad, b""], [lines[0], bad, lines[1]], [lines[0], bad, b""]))
-    return end.join(around)
+    if chance.random() < _MIXED:  # each line ends as it likes, and the last one, too
+        around = [line + chance.choice(ends) for line in (*around, chance.choice(lines))]
+        return chance.choice((b"", b"\xef\xbb\xbf")) + b"".join(around)
+    return chance.choice(ends).join(around)
 
 
 def mutated(data: bytes, chance: random.Random, pieces: Sequence[str] = ()) -> bytes:
@@ -102,7 +177,13 @@ def mutated(data: bytes, chance: random.Random, pieces: Sequence[str] = ()) -> b
 def _changed(data: bytes, chance: random.Random, pieces: Sequence[str]) -> bytes:
     place = chance.randrange(len(data) + 1)
     piece = chance.choice(pieces).encode() if pieces and chance.random() < 0.85 else chance.choice(_BYTES)
-    kind = chance.choice(("in", "in", "in", "over", "over", "out", "cut", "twice", "byte"))
+    kind = chance.choice(("in", "in", "in", "over", "over", "out", "cut", "twice", "byte", "nest", "again"))
+    if kind == "nest":
+        opened, closed = chance.choice(((b"[", b"]"), (b'{"x":', b"}"), (b'"', b'"')))
+        end = chance.randrange(place, len(data) + 1)
+        return data[:place] + opened + data[place:end] + closed + data[end:]
+    if kind == "again":
+        return data + chance.choice((b"", b" ", b",")) + data[: chance.choice((len(data), place))]
     if kind == "in":
         return data[:place] + piece + data[place:]
     if kind == "over":

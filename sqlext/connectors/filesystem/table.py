@@ -218,12 +218,12 @@ class Filesystem(Connector):
         """Return how files are read line by line, bad rows told from others; blank lines are no rows."""
         text_format, options = TEXT_FORMATS[table.option("format") or ""], dict(table.options)
         line, fields = identifier("value"), physical_fields(table, table.partitioned_by)
-        message = judged(text_format, Message(line, "__value", fields, options, zone))
+        message = judged(text_format, Message(text_format.message(line), "__value", fields, options, zone))
         spec = self._files_spec(table, dict(message.expressions), zone, "text", (("value", "STRING"),))
         filters = (*spec.filters, *text_format.is_row(line, options))
         derived = (("__place", _FILE_PATH), *message.derived)
         spec = replace(spec, derived=derived, filters=filters, file_metadata=True)
-        return with_faults(spec, table, Faults(message.reason, line, "__place"))
+        return with_faults(spec, table, Faults(message.reason, line, "__place", message.rest))
 
     def _files_spec(
         self,

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlext.capabilities import TIME_MILLIS, require
-from sqlext.connectors.formats.base import Decoded, Message, ReadField, Ref, parse_call
+from sqlext.connectors.formats.base import NO_REST, Decoded, Message, ReadField, Ref, parse_call
 from sqlext.connectors.formats.conversions import any_wrong, convert, instant_to_wall, wall_to_instant
 from sqlext.connectors.formats.reasons import misfits, when
 from sqlext.connectors.options import OptionError, Rules, boolean, one_of
@@ -83,6 +83,10 @@ class AvroFormat:
         """Return why a value is no record of the fields, or has numbers beyond their types."""
         wrong = {f.name: any_wrong(f.type, message.part(f.name), _out_of_range) for f in message.fields}
         return when([(f"{message.struct} IS NULL", "'it is no Avro record of its columns'"), *misfits(wrong)])
+
+    def rest(self, message: Message) -> str:
+        """Return that there is nothing: a row is the whole message."""
+        return NO_REST
 
 
 def require_avro_columns(

@@ -12,6 +12,9 @@ from sqlext.quoting import identifier, string
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Options
 
+#: What stands behind a row of a format that has none.
+NO_REST = "CAST(NULL AS STRING)"
+
 Ref = Callable[[str], str]
 """Name of a raw column -> the SQL that refers to it."""
 
@@ -113,9 +116,15 @@ class MessageFormat(Protocol):
             message: parsed with errors ignored.
         """
 
+    def rest(self, message: Message) -> str:
+        """Return SQL that says what stands behind the row of a message and is not read, NULL if nothing does."""
+
 
 class TextFormat(Format, MessageFormat, Protocol):
     """A format of files whose lines are rows, and of messages."""
+
+    def message(self, line: str) -> str:
+        """Return the message that a line of a file (SQL of a STRING) is."""
 
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return what a line of a file (SQL of a STRING) must meet to be a row: others are passed over."""

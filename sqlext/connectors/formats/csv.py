@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlext.connectors.formats.base import Decoded, Message, ReadField, Ref, columns_text, parse_call
+from sqlext.connectors.formats.base import NO_REST, Decoded, Message, ReadField, Ref, columns_text, parse_call
 from sqlext.connectors.formats.conversions import either, text_to_value
 from sqlext.connectors.formats.reasons import misfits, not_blank, when
 from sqlext.connectors.options import Rules, any_text, boolean, one_character, unescape
@@ -76,6 +76,10 @@ class CsvFormat:
         schema = columns_text(self.raw_schema(message.fields, message.options))
         return parse_call("from_csv", message.content, schema, self.reader_options(message.options))
 
+    def message(self, line: str) -> str:
+        """Return the line itself."""
+        return line
+
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return that it is neither blank nor a comment, where these are allowed."""
         comments = _is_true(options, "csv.allow-comments")
@@ -89,6 +93,10 @@ class CsvFormat:
         wrong = {f.name: _wrong(f.type, texts[f.name], message.zone, delimiter, instant=f.instant) for f in fields}
         length = (f"{message.struct} IS NULL OR {corrupt} IS NOT NULL", string(f"it has not {len(fields)} fields"))
         return when([length, *misfits(wrong)])
+
+    def rest(self, message: Message) -> str:
+        """Return that there is nothing: a row is the whole message."""
+        return NO_REST
 
 
 def _is_not_too_long(fields: tuple[ReadField, ...], options: Mapping[str, str], ref: Ref) -> str:

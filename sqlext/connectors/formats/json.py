@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlext.connectors.formats.base import Decoded, Message, ReadField, Ref, columns_text, parse_call
+from sqlext.connectors.formats.base import NO_REST, Decoded, Message, ReadField, Ref, columns_text, parse_call
 from sqlext.connectors.formats.conversions import (
     any_wrong,
     convert,
@@ -26,6 +26,11 @@ from sqlext.types import LogicalType
 from sqlext_catalog.model import Options
 
 _CORRUPT = "__sqlext_row"
+_NO_LIMITS = tuple((name, str((1 << 31) - 1)) for name in ("maxStringLen", "maxNumLen", "maxNestingDepth"))
+#: A byte order mark.
+_MARK = string("\ufeff")
+#: What is told of a message with several values.
+_MORE = "there is more behind its first object, which alone is a row"
 
 
 class JsonFormat:
@@ -75,6 +80,10 @@ class JsonFormat:
         schema = columns_text(self.raw_schema(message.fields, message.options))
         return parse_call("from_json", message.content, schema, self.reader_options(message.options))
 
+    def message(self, line: str) -> str:
+        """Return the line without a byte order mark, which parsers of bytes leave out."""
+        return f"trim(LEADING {_MARK} FROM {line})"
+
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return that it is not blank."""
         return (not_blank(line),)
@@ -96,6 +105,18 @@ class JsonFormat:
             cases.append((f"size({missing}) > 0", f"concat('it has no field ', array_join({missing}, ', '))"))
         wrong = {f.name: any_wrong(f.type, values[f.name], _is_no_time) for f in fields}
         return when([*cases, *misfits(wrong)])
+
+    def rest(self, message: Message) -> str:
+        """Return that there is more behind the first value of a message, which alone is read.
+
+        Spark's parsers stop there, too. In an array with a value behind it, that one is the second only if nothing
+        stands between. It is the message's digest, which no message has in it.
+        """
+        text, last = message.content, f"md5({message.content})"
+        array = parse_call("from_json", f"""concat('[', {text}, ',"', {last}, '"]')""", "ARRAY<STRING>", _NO_LIMITS)
+        # Most lines have one object without others in it.
+        is_whole = f"locate('}}', {text}) = length(rtrim({text}))"
+        return when([(is_whole, NO_REST), (f"NOT (get({array}, 1) <=> {last})", string(_MORE))])
 
 
 def _missing_fields(text: str, fields: tuple[ReadField, ...]) -> str:
@@ -129,7 +150,7 @@ def read_guards(options: Mapping[str, str]) -> Options:
 
     It refuses texts of 20,000,000 characters, numbers of 1,000 digits, and what is nested 1,000 times.
     """
-    return tuple((name, str((1 << 31) - 1)) for name in ("maxStringLen", "maxNumLen", "maxNestingDepth"))
+    return _NO_LIMITS
 
 
 def writer_options(options: Mapping[str, str]) -> Options:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlext.connectors.bad_rows import judged, why_not_judged
-from sqlext.connectors.formats.base import Message, ReadField, content_of, parsed
+from sqlext.connectors.formats.base import NO_REST, Message, ReadField, content_of, parsed
 from sqlext.connectors.formats.json import fails_on_missing, missing_field_check
 from sqlext.connectors.formats.raw import raw_value
 from sqlext.connectors.kafka.options import (
@@ -30,12 +30,14 @@ class RecordPart:
         columns: column of the table -> expression.
         filters: what must hold for a row.
         reason: why it cannot be decoded, NULL if it can; None where that is not asked.
+        rest: what stands behind its row and is not read, NULL if nothing does.
     """
 
     derived: tuple[tuple[str, str], ...]
     columns: dict[str, str]
     filters: tuple[str, ...] = ()
     reason: str | None = None
+    rest: str = NO_REST
 
 
 def record_part(table: Table, part: Literal["key", "value"], zone: str, *, judges: bool) -> RecordPart:
@@ -55,7 +57,7 @@ def record_part(table: Table, part: Literal["key", "value"], zone: str, *, judge
     message = Message(content_of(known, part), f"__{part}", inner, options, zone)
     if judges and not why_not_judged(form, MESSAGE_FORMATS, options):
         told = judged(known, message)
-        return RecordPart(told.derived, _of(fields, told.expressions), reason=told.reason)
+        return RecordPart(told.derived, _of(fields, told.expressions), reason=told.reason, rest=told.rest)
     found = parsed(known, message)
     checks = (missing_field_check(message.content, inner),) if form == "json" and fails_on_missing(options) else ()
     columns = _of(fields, found.decoded.expressions)

@@ -239,9 +239,12 @@ class Kafka(Connector):
             bounded=self.bounded(table),
             avro=has_avro(table),
         )
-        reasons = {"" if n == "value" else n: part.reason for n, part in parts.items() if part.reason is not None}
+        told = {"" if n == "value" else n: part for n, part in parts.items() if part.reason is not None}
+        reasons = {name: part.reason or "" for name, part in told.items()}
+        rests = {name: part.rest for name, part in told.items()}
         text = shown(MESSAGE_FORMATS.get(value_format(table)), "value")
-        return with_faults(spec, table, Faults(first_fault(reasons), text, _PLACE)) if reasons else spec
+        faults = Faults(first_fault(reasons), text, _PLACE, first_fault(rests)) if told else None
+        return with_faults(spec, table, faults) if faults is not None else spec
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how records are written."""

@@ -84,7 +84,7 @@ class UpsertKafka(Kafka):
         columns = {n: f"IF({_GONE}, {key.columns.get(n, 'NULL')}, {text})" for n, text in value.columns.items()}
         # A tombstone has no value that could be malformed.
         filters = tuple(f"({_GONE} OR {f})" for f in value.filters)
-        guarded = {"key": key, "value": RecordPart(value.derived, columns, filters, value.reason)}
+        guarded = {"key": key, "value": RecordPart(value.derived, columns, filters, value.reason, value.rest)}
         spec = self._spec(known, zone, guarded, ("key IS NOT NULL",))
         kind = kind_column(f"CAST(IF({_GONE}, {DELETE}, {UPDATE_AFTER}) AS TINYINT)")
         return replace(spec, columns=(*spec.columns, kind, position_column("offset")))

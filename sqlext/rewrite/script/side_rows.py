@@ -129,8 +129,8 @@ def expanded() -> tuple[str, ...]:
     return (f"{LATE}.row.*", f"{LATE}.watermark AS {identifier('__watermark')}")
 
 
-#: Beside the columns of a source whose bad rows are taken out: whether what was read is a row, not a blank line, say;
-#: and ``text``, ``place``, ``reason`` of a bad one, NULL in all others.
+#: Beside the columns of a source whose bad rows are taken out: whether what was read is a good row, no blank line, say;
+#: and ``text``, ``place``, ``reason`` of a bad one, or one with more behind it, NULL in all others.
 IS_ROW, FAULT = "__is_row", "__fault"
 
 

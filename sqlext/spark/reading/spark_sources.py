@@ -127,12 +127,16 @@ def _project(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
 
 
 def _judgement(faults: Faults, filters: tuple[str, ...]) -> tuple[str, str]:
-    """Return the columns that say whether a raw row is one, and what is known of a bad one."""
+    """Return the columns that say whether a raw row is a good one, and what is known of a bad one.
+
+    A good one with more behind it is both.
+    """
     is_row = " AND ".join(f"({f})" for f in filters) or "true"
-    parts = {"text": faults.text, "place": faults.place, "reason": faults.reason}
+    why = f"coalesce({faults.reason}, {faults.rest})"
+    parts = {"text": faults.text, "place": faults.place, "reason": why}
     known = ", ".join(f"{string(name)}, {text}" for name, text in parts.items())
-    fault = f"CASE WHEN {is_row} AND {faults.reason} IS NOT NULL THEN named_struct({known}) END"
-    return f"{is_row} AS {IS_ROW}", f"{fault} AS {FAULT}"
+    fault = f"CASE WHEN {is_row} AND {why} IS NOT NULL THEN named_struct({known}) END"
+    return f"{is_row} AND {faults.reason} IS NULL AS {IS_ROW}", f"{fault} AS {FAULT}"
 
 
 def _as_declared(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:

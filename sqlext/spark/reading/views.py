@@ -236,7 +236,7 @@ def _without_faults(rows: DataFrame, view: str, again: int) -> DataFrame:
     from pyspark.sql import functions as f
 
     counted = rows.observe(f"{JUDGED}{view}", f.count(FAULT).alias(BAD_ROWS), _times(again).alias(AGAIN))
-    return counted.where(f"{IS_ROW} AND {FAULT} IS NULL").drop(IS_ROW, FAULT)
+    return counted.where(IS_ROW).drop(IS_ROW, FAULT)
 
 
 def _counted_again(rows: DataFrame, view: str, again: int) -> DataFrame:
