@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.secrets import redact, redact_options, redact_text, redact_value
-from sqlext_catalog.model import CatalogObject, Options, QueryRecord, Relation, Table, View
+from sqlext_catalog.model import Catalog, CatalogObject, Options, QueryRecord, Relation, Table, View
 
 
 def without_secrets(item: CatalogObject) -> CatalogObject:
@@ -23,7 +23,7 @@ def without_secrets(item: CatalogObject) -> CatalogObject:
     return item if options == item.options else replace(item, options=options)
 
 
-def with_secrets(stored: CatalogObject, given: Relation) -> CatalogObject:
+def with_secrets(stored: CatalogObject, given: Relation | Catalog) -> CatalogObject:
     """Return a stored definition with the secrets of the one that was given, where it still says the same.
 
     An option that has changed meanwhile stays as it is stored.
@@ -34,12 +34,14 @@ def with_secrets(stored: CatalogObject, given: Relation) -> CatalogObject:
     if isinstance(stored, View) and isinstance(given, View):
         same = redact_options(given.query, given.expressions) == stored.query
         return replace(stored, query=given.query) if same and given.query != stored.query else stored
+    if isinstance(stored, Catalog) and isinstance(given, Catalog):
+        return replace(stored, options=_restored(stored.options, dict(given.options)))
     return stored
 
 
-def literal_secrets(item: Relation) -> tuple[str, ...]:
-    """Return the options of a table that hold literal secrets; of a view there is one name for all, ``OPTIONS``."""
-    if isinstance(item, Table):
+def literal_secrets(item: Relation | Catalog) -> tuple[str, ...]:
+    """Return the options of a table or a catalog that hold literal secrets; of a view it is ``OPTIONS``."""
+    if isinstance(item, Table | Catalog):
         return tuple(key for key, value in item.options if redact_value(key, value) != value)
     return ("OPTIONS",) if without_secrets(item) is not item else ()
 

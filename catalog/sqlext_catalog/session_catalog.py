@@ -10,7 +10,16 @@ from datetime import datetime, timezone
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext_catalog.literals import literal_secrets, with_secrets, without_secrets
-from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, CatalogObject, ObjectName, Relation, Table, View
+from sqlext_catalog.model import (
+    DEFAULT_CATALOG,
+    DEFAULT_DATABASE,
+    Catalog,
+    CatalogObject,
+    ObjectName,
+    Relation,
+    Table,
+    View,
+)
 from sqlext_catalog.snapshot import (
     Change,
     ChangeFunction,
@@ -20,6 +29,7 @@ from sqlext_catalog.snapshot import (
     check_changes,
     check_no_temporary,
     key_of,
+    relation_key,
 )
 from sqlext_catalog.store import Store, Version
 
@@ -65,7 +75,7 @@ class MemoryStore:
 class SessionCatalog:
     """Stored objects, shadowed by temporary ones; the current catalog and database; names made full.
 
-    Literal secrets of stored tables and views are the session's alone: the store gets stars in their place.
+    Literal secrets of stored tables, views and catalogs are the session's alone: the store gets stars in their place.
 
     Attributes:
         current_catalog: where a name of one or two parts is looked up.
@@ -75,8 +85,10 @@ class SessionCatalog:
     def __init__(self, store: Store | None = None) -> None:
         self._store: Store = store if store is not None else MemoryStore()
         self._temporary: dict[ObjectKey, CatalogObject] = {}
-        #: Stored tables and views as this session was given them, with their literal secrets.
-        self._given: dict[ObjectKey, Relation] = {}
+        #: Stored tables, views and catalogs as this session was given them, with their literal secrets.
+        self._given: dict[ObjectKey, Relation | Catalog] = {}
+        #: Tables that lie in another system's catalog, and that no statement of ours has defined.
+        self._found: dict[ObjectKey, Table] = {}
         self._told: set[ObjectKey] = set()
         self._merged: tuple[Snapshot, Snapshot] | None = None
         self.current_catalog = DEFAULT_CATALOG
@@ -163,7 +175,7 @@ class SessionCatalog:
         self._keep(wanted)
         return self.snapshot()
 
-    def give(self, item: Relation, *, anew: bool = True) -> None:
+    def give(self, item: Relation | Catalog, *, anew: bool = True) -> None:
         """Take the literal secrets of a definition that is stored already: they count in this session.
 
         Args:
@@ -171,8 +183,23 @@ class SessionCatalog:
             anew: whether they count in place of those that the session has.
         """
         key = key_of(item)
-        if key.kind == "relation" and (anew or key not in self._given):
+        if key.kind in ("relation", "catalog") and (anew or key not in self._given):
             self._keep([Put(item)])
+
+    def find(self, table: Table) -> None:
+        """Take a table of another system's catalog as it is there now; one that is defined here goes before it."""
+        self._found[key_of(table)] = table
+        self._merged = None
+
+    def is_found(self, name: ObjectName) -> bool:
+        """Return whether a table was found in another system's catalog, and is not defined here."""
+        key = relation_key(name)
+        return key in self._found and key not in self._store.snapshot()
+
+    def forget(self, name: ObjectName) -> None:
+        """Forget a table that was found: it is there no more."""
+        self._found.pop(relation_key(name), None)
+        self._merged = None
 
     def untold(self) -> dict[str, tuple[str, ...]]:
         """Return the options whose secrets are in this session alone, by table or view, each once.
@@ -189,7 +216,7 @@ class SessionCatalog:
         """Return a copy in memory: what is done to it reaches neither this session nor the store."""
         copy = SessionCatalog(MemoryStore(self._store.snapshot()))
         # A copy, since a dry run creates temporary objects too.
-        copy._temporary, copy._given = dict(self._temporary), dict(self._given)
+        copy._temporary, copy._given, copy._found = dict(self._temporary), dict(self._given), dict(self._found)
         copy.current_catalog, copy.current_database = self.current_catalog, self.current_database
         return copy
 
@@ -207,9 +234,9 @@ class SessionCatalog:
 
     def _with_own(self, stored: Snapshot) -> Snapshot:
         """Return a stored snapshot with what only this session has: literal secrets, and temporary objects."""
-        found = ((stored.stored(item.name), item) for item in self._given.values())
-        given = [with_secrets(relation, item) for relation, item in found if relation is not None]
-        own = [*given, *self._temporary.values()]
+        given = [with_secrets(stored[key], item) for key, item in self._given.items() if key in stored]
+        found = [table for key, table in self._found.items() if key not in stored]
+        own = [*given, *found, *self._temporary.values()]
         return stored.with_changes(map(Put, own)) if own else stored
 
     def _keep(self, changes: Iterable[Change]) -> None:
@@ -221,7 +248,7 @@ class SessionCatalog:
                 item = change.object
                 if change.key.kind == "temporary":
                     self._temporary[change.key] = item
-                elif isinstance(item, Table | View) and without_secrets(item) is not item:
+                elif isinstance(item, Table | View | Catalog) and without_secrets(item) is not item:
                     self._given[change.key] = item
             self._merged = None
 

@@ -188,6 +188,9 @@ class Snapshot:
     def __iter__(self) -> Iterator[CatalogObject]:
         return iter(self._objects.values())
 
+    def __getitem__(self, key: ObjectKey) -> CatalogObject:
+        return self._objects[key]
+
     def __contains__(self, key: object) -> bool:
         return key in self._objects
 

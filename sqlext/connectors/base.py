@@ -50,6 +50,7 @@ class Connector:
         merges_any_key: whether rows can be replaced by a key that the table does not declare.
         passes_on: whether rows that are written go to another system.
         stream_settings: settings of Spark's under which Spark reads a table of it as a stream.
+        makes_table: whether CREATE TABLE makes a table there that is not there, and DROP TABLE drops it.
         can_alter: whether ALTER TABLE changes the columns of what lies there.
         needs_stream: whether a table of it that has no end can be read as a stream alone.
         gives_once: whether rows that have been taken cannot be read again.
@@ -74,6 +75,7 @@ class Connector:
     merges_any_key: bool = False
     passes_on: bool = False
     stream_settings: Options = ()
+    makes_table: bool = False
     can_alter: bool = False
     needs_stream: bool = False
     gives_once: bool = False
@@ -135,6 +137,10 @@ class Connector:
     def bounded(self, table: Table) -> bool:
         """Return whether reading the table comes to an end."""
         return False
+
+    def is_static(self, table: Table) -> bool:
+        """Return whether a query takes the table as it is when it starts, also where it is a stream."""
+        return table.option("scan.mode") == "snapshot"
 
     def no_own_reader(self, table: Table) -> str:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""

@@ -16,7 +16,7 @@ _QUEUE = "read it by 'connector' = 'spark' with its format, and its package on t
 _WAYS: tuple[tuple[str, str], ...] = (
     (r"(mysql|postgres|oracle|sqlserver|mongodb|db2|tidb|oceanbase|vitess)-cdc", _DEBEZIUM),
     (r"(elasticsearch|opensearch)(-\d+)?", _SEARCH),
-    (r"iceberg|paimon|hudi|fluss|hive", _LAKE),
+    (r"hudi|fluss|hive", _LAKE),
     (r"pulsar|kinesis|firehose|rabbitmq|sqs|pubsub|nats", _QUEUE),
     (r"mysql|postgres(ql)?|oracle|sqlserver|clickhouse|starrocks|doris|hbase(-.+)?|mongodb|redis|cassandra|dynamodb",
      "'jdbc' knows PostgreSQL, MySQL and SQLite; others are reached by 'connector' = 'spark' with their format"),

@@ -13,6 +13,8 @@ from sqlext.connectors.foreign import way_around
 from sqlext.connectors.jdbc.table import Jdbc
 from sqlext.connectors.kafka.table import Kafka
 from sqlext.connectors.kafka.upsert import UpsertKafka
+from sqlext.connectors.lake.kinds import KINDS
+from sqlext.connectors.lake.table import Lake
 from sqlext.connectors.options import OptionError, listed
 from sqlext.connectors.print.table import Print
 from sqlext.connectors.rate import Rate
@@ -40,6 +42,7 @@ CONNECTORS: dict[str, Connector] = {
         Print(),
         Blackhole(),
         SparkFormat(),
+        *map(Lake, KINDS.values()),
     )
 }
 #: And those of tables that are made otherwise.
@@ -58,6 +61,12 @@ def known(table: Table) -> Connector | None:
     """Return the connector of a table, None where ``connector_of`` refuses it."""
     name = table.option("connector") or ""
     return CONNECTORS.get(name) or _HIDDEN.get(name)
+
+
+def makes_table(table: Table) -> bool:
+    """Return whether CREATE TABLE makes what lies behind a table."""
+    found = known(table)
+    return found is not None and found.makes_table
 
 
 def connector_named(name: str) -> Connector:

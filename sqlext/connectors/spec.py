@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlext.plan.nodes import KIND, POSITION
 from sqlext.quoting import identifier, named
+from sqlext.secrets import redact
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Options
 
@@ -47,6 +48,27 @@ class Faults:
 
 
 @dataclass(frozen=True, slots=True)
+class SparkCatalog:
+    """A catalog of Spark's beside its own one, which a session opens by settings.
+
+    Attributes:
+        name: as SQL calls it.
+        kind: the kind of lake.
+        settings: of Spark's; values may be references to secrets, resolved when it is opened.
+        files: with settings of Hadoop's that it gets too, as XML.
+    """
+
+    name: str
+    kind: str
+    settings: Options = ()
+    files: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return it with the values of secret settings replaced by stars."""
+        return f"SparkCatalog({self.name!r}, {self.kind!r}, {redact(self.settings)!r}, {self.files!r})"
+
+
+@dataclass(frozen=True, slots=True)
 class ReadSpec:
     """A source, declaratively.
 
@@ -74,6 +96,7 @@ class ReadSpec:
             are some.
         avro: whether it needs Spark's package spark-avro.
         may_be_missing: whether a path at which nothing lies has no rows yet.
+        catalog: the one that ``table`` lies in, where that is to be opened first.
     """
 
     format: str
@@ -96,6 +119,7 @@ class ReadSpec:
     faults: Faults | None = None
     avro: bool = False
     may_be_missing: bool = False
+    catalog: SparkCatalog | None = None
 
     @property
     def is_projection_only(self) -> bool:
@@ -137,7 +161,8 @@ class WriteColumn:
 class WriteSpec:
     """A sink, declaratively: ``connector`` says which one, the rest what it needs.
 
-    ``options`` are those of the table without ``connector``; values may be references to secrets.
+    ``options`` are those of the table without ``connector``; values may be references to secrets. ``catalog`` is the
+    one that ``table`` lies in, where that is to be opened first.
     """
 
     connector: str
@@ -149,6 +174,7 @@ class WriteSpec:
     partitioned_by: tuple[str, ...] = ()
     primary_key: tuple[str, ...] = ()
     options: Options = ()
+    catalog: SparkCatalog | None = None
 
     def option(self, key: str, default: str = "") -> str:
         """Return an option's value."""

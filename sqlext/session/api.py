@@ -20,6 +20,7 @@ from sqlext.jobs.result import Result
 from sqlext.locations import checkpoint_place
 from sqlext.policy import Restrictions, policy_of
 from sqlext.quoting import identifier
+from sqlext.session.catalogs.lakes import SeenLakes
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
@@ -665,7 +666,8 @@ class Session:
         reaches: Callable[[Compiled, Environment], object] | None = None,
     ) -> list[Statement]:
         """Return the statements of a script, each checked against a copy of the state."""
-        return checked_statements(source, self._state.fork(), self._spark_columns, ask, keeps, reaches)
+        lakes = SeenLakes(lambda: self.spark)
+        return checked_statements(source, self._state.fork(), self._spark_columns, ask, keeps, reaches, lakes)
 
     def _reaches(self, query: Compiled, env: Environment) -> None:
         from sqlext.session.reached import require_reached

@@ -45,6 +45,7 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import readers
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
+from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, RunOptions, fed, shared_by
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.advisor import analyzed
@@ -123,6 +124,10 @@ class SparkHandler:
     def spark_table(self) -> SparkLookup:
         """Return the look-up of tables that only Spark knows."""
         return lambda parts: spark_columns(self.spark_session, parts)
+
+    def lakes(self) -> Lakes:
+        """Return how to reach catalogs of lakes."""
+        return SparkLakes(self._spark)
 
     def spark(self, statement: ast.Statement) -> Result:
         """Hand a statement to Spark byte for byte."""

@@ -16,6 +16,7 @@ from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
+from sqlext.session.catalogs.lakes import Lakes
 from sqlext.session.state import SessionState
 from sqlext.source import Span
 from sqlext_catalog.model import ObjectName, Relation, Table
@@ -68,6 +69,9 @@ class Handler(Protocol):
 
     def alter_stored(self, name: ObjectName, alteration: Alteration, span: Span) -> None:
         """Change the columns of what lies behind a table, as ALTER TABLE asks."""
+
+    def lakes(self) -> Lakes:
+        """Return how to reach catalogs of lakes."""
 
     def spark_table(self) -> SparkLookup | None:
         """Return how to ask Spark for a table, None without Spark."""

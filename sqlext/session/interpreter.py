@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.definitions import alteration_of, check_known, fill_of, table_of, view_of
-from sqlext.analysis.definitions.catalogs import check_catalog, check_properties
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.inserts.guards import guarded
 from sqlext.analysis.inserts.replays import bind_replay
@@ -21,7 +20,7 @@ from sqlext.analysis.types.calls import own_functions
 from sqlext.connectors.admission import admit
 from sqlext.connectors.base import written_columns
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.registry import known
+from sqlext.connectors.registry import known, makes_table
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
@@ -30,6 +29,15 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
+from sqlext.session.catalogs.found import find_named, show_lake
+from sqlext.session.catalogs.statements import (
+    alter_catalog,
+    alter_database,
+    create_catalog,
+    create_database,
+    drop_container,
+    drop_in_lake,
+)
 from sqlext.session.functions_allowed import require_functions
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.advisor import OF_VIEW, named_table
@@ -63,9 +71,6 @@ from sqlext.stores.naming import told
 from sqlext_catalog import ddl
 from sqlext_catalog.diff import changed_options
 from sqlext_catalog.model import (
-    DEFAULT_DATABASE,
-    Catalog,
-    Database,
     ObjectName,
     Relation,
     Table,
@@ -123,6 +128,7 @@ class Interpreter:
         """
         action = self._actions.get(type(statement), self._to_spark)
         try:
+            find_named(statement, self)
             # Only in spark mode may a statement be about a table of Spark's own.
             if self.state.settings.expressions == "spark" and names_sparks_table(statement, self._with_sparks()):
                 action = self._about_sparks_table
@@ -193,6 +199,8 @@ class Interpreter:
         """Store what a CREATE defines, by the statement's rules for a name that is taken."""
         self._admit(item, statement.options if isinstance(statement, ast.CreateTable) else (), statement.name_span)
         if_exists = self._if_exists(statement, item.name)
+        if isinstance(item, Table) and makes_table(item):
+            self.handler.lakes().make(item)
         try:
             self.state.catalog.apply(ddl.create(item, if_exists), f"{verb} {item.name}")
         except SqlExtError as error:
@@ -288,23 +296,16 @@ class Interpreter:
             return self._to_spark(statement)
         if statement.kind == "MATERIALIZED VIEW":
             return drop_materialized(statement, self)
-        if statement.kind == "CATALOG":
-            change = ddl.drop_catalog(
-                statement.name[-1], if_exists=statement.if_exists, current=catalog.current_catalog
-            )
-        elif statement.kind == "DATABASE":
-            change = ddl.drop_database(
-                catalog.resolve_database(statement.name),
-                if_exists=statement.if_exists,
-                cascade=statement.cascade,
-                current=(catalog.current_catalog, catalog.current_database),
-            )
-        else:
-            drop = ddl.drop_view if statement.kind == "VIEW" else ddl.drop_table
-            name = catalog.resolve(statement.name)
-            refuse_drop(statement, catalog.lookup(statement.name))
-            self.state.created.discard(name.plain)
-            change = drop(name, if_exists=statement.if_exists, temporary=statement.temporary)
+        if statement.kind in ("CATALOG", "DATABASE"):
+            return drop_container(statement, self)
+        name = catalog.resolve(statement.name)
+        found = catalog.lookup(statement.name)
+        refuse_drop(statement, found)
+        self.state.created.discard(name.plain)
+        if statement.kind == "TABLE" and drop_in_lake(found, statement, self):
+            return Result()
+        drop = ddl.drop_view if statement.kind == "VIEW" else ddl.drop_table
+        change = drop(name, if_exists=statement.if_exists, temporary=statement.temporary)
         catalog.apply(change, f"DROP {statement.kind} {'.'.join(statement.name)}")
         return Result()
 
@@ -324,44 +325,16 @@ class Interpreter:
         return self._to_spark(statement)
 
     def _create_database(self, statement: ast.CreateDatabase) -> Result:
-        check_properties(statement.options)
-        options = tuple((o.key, o.value) for o in statement.options)
-        name = self.state.catalog.resolve_database(statement.name)
-        database = Database(name, statement.comment, options)
-        # As for tables: what this script has not created itself may be there already.
-        exists = statement.if_not_exists or f"{name.catalog}.{name.database}" not in self.state.created
-        change = ddl.create_database(database, if_not_exists=exists)
-        self.state.catalog.apply(change, f"CREATE DATABASE {'.'.join(statement.name)}")
-        self.state.created.add(f"{name.catalog}.{name.database}")
-        return Result()
+        return create_database(statement, self)
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
-        check_catalog(statement.name[-1], statement.options)
-        made = _with_options(Catalog(statement.name[-1], comment=statement.comment), statement.options)
-        exists = statement.if_not_exists or made.name not in self.state.created
-        self.state.catalog.apply(ddl.create_catalog(made, if_not_exists=exists), f"CREATE CATALOG {made.name}")
-        self.state.created.add(made.name)
-        return Result()
+        return create_catalog(statement, self)
 
     def _alter_database(self, statement: ast.AlterDatabase) -> Result:
-        name = self.state.catalog.resolve_database(statement.name)
-        check_properties(statement.options)
-        options = {o.key: o.value for o in statement.options}
-        self.state.catalog.apply(ddl.alter_database(name, options), f"ALTER DATABASE {'.'.join(statement.name)}")
-        return Result()
+        return alter_database(statement, self)
 
     def _alter_catalog(self, statement: ast.AlterCatalog) -> Result:
-        check_catalog(statement.name, statement.options)
-        if "type" in statement.keys:
-            raise SqlExtError("CAT-039", "the type of a catalog cannot be taken away", span=statement.span)
-
-        def altered(catalog: Catalog) -> Catalog:
-            kept = replace(catalog, options=tuple(o for o in catalog.options if o[0] not in statement.keys))
-            changed = _with_options(kept, statement.options)
-            return changed if statement.comment is None else replace(changed, comment=statement.comment)
-
-        self.state.catalog.apply(ddl.alter_catalog(statement.name, altered), f"ALTER CATALOG {statement.name}")
-        return Result()
+        return alter_catalog(statement, self)
 
     # Settings and questions
 
@@ -396,6 +369,7 @@ class Interpreter:
     def _show(self, statement: ast.Show) -> Result:
         if statement.what == "WATERMARKS":
             return self.handler.show_watermarks(statement, self.environment())
+        show_lake(statement, self)
         columns, rows = show(statement, self.state.catalog, self.environment())
         return Result(columns, rows)
 
@@ -549,10 +523,3 @@ def _at_option(
         "CREATE OR REPLACE puts the new value into this catalog"
     )
     return SqlExtError(error.code, error.message, span=at, hint=hint)
-
-
-def _with_options(catalog: Catalog, options: Sequence[ast.Option]) -> Catalog:
-    """Return a catalog that has these options too, the default database of them and of its own."""
-    merged = dict(catalog.options) | {o.key: o.value for o in options}
-    default = merged.get("default-database") or DEFAULT_DATABASE
-    return replace(catalog, options=tuple(merged.items()), default_database=default)

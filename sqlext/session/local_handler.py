@@ -22,6 +22,7 @@ from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
 from sqlext.rewrite.script.model import ReadView
+from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed, shared_by
 from sqlext.session.handler import Handler
 from sqlext.session.local_plans import (
@@ -179,6 +180,10 @@ class LocalHandler:
     def spark_table(self) -> SparkLookup | None:
         """Return how to ask Spark for a table; it is started only if one is asked for."""
         return lambda parts: (self._spark.spark_table() or _nothing)(parts)
+
+    def lakes(self) -> Lakes:
+        """Return how to reach catalogs of lakes: Spark is started only if one is reached."""
+        return SparkLakes(lambda: self._spark.spark_session)
 
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Say what a statement would do."""

@@ -138,6 +138,9 @@ class Sink:
             SqlExtError: DDL-033 for what cannot be done to rows that are there; nothing is changed then.
         """
 
+    def drop(self, spark: SparkSession) -> None:
+        """Drop the table, where DROP TABLE does that; see ``Connector.makes_table``."""
+
     def foreseen_change(self, alteration: Alteration, coming: Sequence[Alteration] = ()) -> Sequence[str]:
         """Return what ``alter`` will do, in words; nothing is changed, and no Spark is asked.
 

@@ -1,4 +1,4 @@
-"""Reduce a batch of changes to the last row of each key."""
+"""Reduce a batch of changes to the last row of each key, and merge that into a table."""
 
 from __future__ import annotations
 
@@ -41,6 +41,29 @@ def one_row_per_key(rows: DataFrame, keys: Sequence[str], context: SinkContext) 
     order = [f.col(identifier(c)) for c in (existence(context), _ARRIVAL) if c is not None]
     last = f.max_by(every, f.struct(*order)).alias("__last")
     return numbered.groupBy(*(identifier(k) for k in keys)).agg(last).select("__last.*")
+
+
+def merge_statement(target: str, source: str, keys: Sequence[str], names: Sequence[str], gone: str | None) -> str:
+    """Return the MERGE of a batch.
+
+    Args:
+        target: the table, as SQL names it.
+        source: the batch, with one row of each key.
+        keys: columns that name a row; none: there is one row.
+        names: the table's columns, quoted.
+        gone: the boolean column of the batch that says whether a row is there; None: all are there.
+    """
+    # Null-safe: the group of NULL is one row as well.
+    on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in keys) or "true"
+    # MERGE takes the first clause that holds, so the deletion stands before the update.
+    exists = f"s.{identifier(gone)}" if gone is not None else "true"
+    return (
+        f"MERGE INTO {target} t USING {source} s ON {on}\n"
+        f"WHEN MATCHED AND NOT {exists} THEN DELETE\n"
+        f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{n} = s.{n}' for n in names)}\n"
+        f"WHEN NOT MATCHED AND {exists} THEN INSERT ({', '.join(names)}) "
+        f"VALUES ({', '.join(f's.{n}' for n in names)})"
+    )
 
 
 def _net(rows: DataFrame, kind: str) -> DataFrame:

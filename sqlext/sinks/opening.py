@@ -57,6 +57,16 @@ def alter_stored(spark: SparkSession, alteration: Alteration) -> None:
     _sink(alteration.before, SinkContext("", "")).alter(spark, alteration)
 
 
+def make_stored(spark: SparkSession, spec: WriteSpec) -> None:
+    """Make what lies behind a table, or hold what is there against it; see ``Sink.open``."""
+    _sink(spec, SinkContext("", "")).open(spark)
+
+
+def drop_stored(spark: SparkSession, spec: WriteSpec) -> None:
+    """Drop what lies behind a table; see ``Sink.drop``."""
+    _sink(spec, SinkContext("", "")).drop(spark)
+
+
 def foreseen_change(alteration: Alteration, coming: Sequence[Alteration] = ()) -> Sequence[str]:
     """Return what ALTER TABLE would do to what lies behind a table; see ``Sink.foreseen_change``."""
     return _sink(alteration.before, SinkContext("", "")).foreseen_change(alteration, coming)

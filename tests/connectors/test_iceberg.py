@@ -1,4 +1,4 @@
-"""Tables of a catalog of Iceberg, which Spark opens: written by a stream, read by a stream, in batch and by name."""
+"""Tables of a catalog of Iceberg: one that a script of Flink's opens, and one that settings of Spark's open."""
 
 from __future__ import annotations
 
@@ -59,6 +59,66 @@ def lake(tmp_path: Path) -> list[str]:
     return [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
 
 
+@pytest.fixture
+def jar(lake: list[str]) -> list[str]:
+    """Return the setting of Spark that puts Iceberg on the class path."""
+    return lake[:2]
+
+
+#: As it runs on Flink with Iceberg's jar: nothing in it is ours but the folders.
+FLINKS = """
+SET 'sqlext.expressions' = 'flink';
+CREATE CATALOG ice WITH (
+  'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${OUT}/warehouse', 'property-version' = '1'
+);
+CREATE TABLE orders (
+  item STRING, amount DOUBLE, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '10' SECOND
+) WITH ('connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json');
+USE CATALOG ice;
+CREATE DATABASE IF NOT EXISTS shop;
+USE shop;
+CREATE TABLE IF NOT EXISTS events (item VARCHAR(10), small SMALLINT, ts TIMESTAMP(3), at TIME)
+PARTITIONED BY (item) WITH ('format-version' = '2', 'write.format.default' = 'parquet');
+CREATE TABLE totals (item STRING, n BIGINT, PRIMARY KEY (item) NOT ENFORCED)
+WITH ('format-version' = '2', 'write.upsert.enabled' = 'true');
+INSERT INTO events
+SELECT item, CAST(amount AS SMALLINT), ts, CAST(ts AS TIME) FROM default_catalog.default_database.orders;
+INSERT INTO totals SELECT item, COUNT(*) FROM events GROUP BY item;
+INSERT INTO totals SELECT item, COUNT(*) * 10 FROM ice.shop.events WHERE item = 'pen' GROUP BY item;
+CREATE TABLE default_catalog.default_database.copied (item STRING, small SMALLINT)
+WITH ('connector' = 'filesystem', 'path' = '${OUT}/copied', 'format' = 'csv');
+SET 'sqlext.bounded' = 'catch-up';
+INSERT INTO default_catalog.default_database.copied
+SELECT item, small FROM events /*+ OPTIONS('streaming' = 'true', 'monitor-interval' = '1s') */;
+SET 'execution.runtime-mode' = 'batch';
+SHOW TABLES;
+DESCRIBE events;
+SELECT * FROM totals ORDER BY item;
+SELECT * FROM events ORDER BY ts;
+"""
+#: Another session, which has none of these definitions: what is asked for lies in the lake.
+AGAIN = """
+SET 'sqlext.expressions' = 'flink';
+SET 'execution.runtime-mode' = 'batch';
+CREATE CATALOG other WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${OUT}/warehouse');
+USE CATALOG other;
+SHOW DATABASES;
+SHOW TABLES FROM shop;
+SELECT item, n FROM other.shop.totals ORDER BY item;
+CREATE TABLE default_catalog.default_database.plain (item STRING, n BIGINT) WITH (
+  'connector' = 'iceberg', 'catalog-name' = 'x', 'catalog-type' = 'hadoop', 'warehouse' = '${OUT}/warehouse',
+  'catalog-database' = 'shop', 'catalog-table' = 'totals'
+);
+INSERT INTO default_catalog.default_database.plain VALUES ('cup', 5);
+SELECT COUNT(*) AS many FROM default_catalog.default_database.plain;
+DROP TABLE default_catalog.default_database.plain;
+DROP TABLE shop.events;
+SHOW TABLES FROM shop;
+DROP DATABASE shop CASCADE;
+SHOW DATABASES;
+"""
+
+
 def run(folder: Path, lake: list[str], script: str) -> str:
     """Run a script by the command line, and return what it prints."""
     (folder / "job.sql").write_text(script, "utf-8")
@@ -83,3 +143,52 @@ def test_a_table_is_written_and_read(tmp_path: Path, lake: list[str]) -> None:
     ]
     copied = (f.read_text("utf-8") for f in (tmp_path / "out" / "copied").rglob("part-*") if "_sqlext" not in f.parts)
     assert sorted("".join(copied).split()) == ["ink,7.0", "pad,2.0", "pen,4.5"]
+
+
+def orders(folder: Path) -> None:
+    (folder / "in").mkdir()
+    rows = [("pen", 1.5, "10:00:01"), ("ink", 7.0, "10:00:20"), ("pen", 3.0, "10:00:30"), ("pad", 2.0, "10:01:10")]
+    lines = (f'{{"item": "{i}", "amount": {a}, "ts": "2024-01-01 {t}"}}\n' for i, a, t in rows)
+    (folder / "in" / "1.json").write_text("".join(lines), "utf-8")
+
+
+def words(text: str) -> list[list[str]]:
+    """Return the words of the lines that are rows or heads of tables."""
+    return [line.split() for line in text.splitlines() if line.strip() and "─" not in line]
+
+
+def test_a_file_of_flinks_runs_unchanged(tmp_path: Path, jar: list[str]) -> None:
+    orders(tmp_path)
+    shown = words(run(tmp_path, jar, FLINKS))
+    for row in (["events"], ["totals"], ["ink", "1"], ["pad", "1"], ["pen", "20"]):
+        assert row in shown
+    assert ["ink", "7", "2024-01-01", "10:00:20", "10:00:20"] in shown
+    copied = (f.read_text("utf-8") for f in (tmp_path / "out" / "copied").rglob("part-*") if "_sqlext" not in f.parts)
+    assert sorted("".join(copied).split()) == ["ink,7", "pad,2", "pen,1", "pen,3"]
+    again = words(run(tmp_path, [*jar, "--catalog", str(tmp_path / "another")], AGAIN))
+    assert again.count(["shop"]) == 1  # the database is gone in the end
+    assert again.count(["events"]) == 1
+    assert again.count(["totals"]) == 2
+    assert ["pen", "20"] in again
+    assert ["4"] in again
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("CREATE CATALOG p WITH ('type' = 'paimon', 'warehouse' = '/w');", "CAT-039: Spark has no paimon"),
+        (
+            """CREATE CATALOG c WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${OUT}/a');
+            DROP CATALOG c;
+            CREATE CATALOG c WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '${OUT}/b');""",
+            "CAT-045",
+        ),
+    ],
+)
+def test_what_cannot_be_opened(tmp_path: Path, jar: list[str], script: str, said: str) -> None:
+    (tmp_path / "job.sql").write_text(script, "utf-8")
+    places = ["--define", f"OUT={tmp_path / 'out'}"]
+    command = [sys.executable, "-m", "sqlext.cli.main", "run", "job.sql", *places, *jar]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 1
+    assert said in done.stdout + done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlext.connectors.lake.kinds import LakeKind, kind_of
 from sqlext.connectors.options import OWN_PREFIX
 from sqlext.dialect.ast.statements import Option
 from sqlext.errors import SqlExtError, did_you_mean
@@ -13,12 +14,6 @@ from sqlext_catalog.model import CATALOG_TYPE
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
 _CATALOG_OPTIONS = frozenset({"type", "default-database", "property-version", *_CATALOG_PLACES})
-#: Types of catalogs that Spark has too, with a package: the package, and the class of the catalog.
-_LAKES = {
-    "iceberg": ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0", "org.apache.iceberg.spark.SparkCatalog"),
-    "paimon": ("org.apache.paimon:paimon-spark-4.0_2.13", "org.apache.paimon.spark.SparkCatalog"),
-    "hudi": ("org.apache.hudi:hudi-spark4.0-bundle_2.13", "org.apache.spark.sql.hudi.catalog.HoodieCatalog"),
-}
 _IN_THE_SESSIONS = (
     "leave it out: it lies in the session's catalog, for which --catalog or connect(catalog=...) name a URL"
 )
@@ -37,7 +32,7 @@ def check_properties(options: Sequence[Option]) -> None:
             raise SqlExtError("OPT-003", message, span=place, hint="leave it out, or SET it for the session")
 
 
-def _way_around(name: str, type_: str, options: Sequence[Option]) -> str:
+def _way_around(type_: str, options: Sequence[Option]) -> str:
     """Return how tables of another system's catalog are reached."""
     given, type_ = {o.key: o.value for o in options}, type_.lower()
     if type_ == "jdbc":
@@ -51,32 +46,50 @@ def _way_around(name: str, type_: str, options: Sequence[Option]) -> str:
             "start Spark with `--conf spark.sql.catalogImplementation=hive`, and leave the statement out: SELECT reads "
             "its tables by their names"
         )
-    if type_ not in _LAKES:
-        return "leave the type out, and declare each of its tables: WITH ('connector' = ...)"
-    package, class_ = _LAKES[type_]
-    key, place = f"spark.sql.catalog.{name}", given.get("warehouse", "...").rstrip("/")
-    kind = given.get("catalog-type", given.get("metastore"))
-    told = [("spark.jars.packages", package), (key, class_)]
-    told += [(f"{key}.type", kind)] if kind else []
-    told.append((f"{key}.warehouse", place))
-    lines = " ".join(f"--conf {k}={v}" for k, v in told)
-    with_ = f"WITH ('connector' = 'spark', 'format' = '{type_}', 'path' = '{name}.db.t')"
-    return f"open it as a catalog of Spark, `{lines}`; leave the type out, and declare each of its tables: {with_}"
+    if type_ == "hudi":
+        return (
+            "Spark has Hudi in its own catalog alone; leave the type out, and declare each of its tables: "
+            "WITH ('connector' = 'spark', 'format' = 'hudi', 'path' = '...')"
+        )
+    return "leave the type out, and declare each of its tables: WITH ('connector' = ...)"
 
 
-def check_catalog(name: str, options: Sequence[Option]) -> None:
-    """Refuse options of a catalog that is a connection to another system, places that are none, and unknown keys.
+def _check_lake(kind: LakeKind, options: Sequence[Option]) -> None:
+    """Refuse options that a catalog of a lake cannot be opened with.
 
     Raises:
-        SqlExtError: CAT-039 for another type, CAT-038 for a place, OPT-003 for a key that is not known here.
+        SqlExtError: OPT-004, OPT-005.
     """
+    wrong = kind.wrong({o.key: o.value for o in options})
+    if wrong is None:
+        return
+    code, key, hint = wrong
+    at = next(o for o in options if o.key == (key or "type"))
+    what = f"option '{key}' of a catalog cannot be '{at.value}'" if key else "a catalog of a lake needs 'warehouse'"
+    raise SqlExtError(code, what, span=at.value_span, hint=hint)
+
+
+def check_catalog(options: Sequence[Option], *, altered: bool = False) -> None:
+    """Refuse options of a catalog that is a connection to another system, places that are none, and unknown keys.
+
+    Args:
+        altered: whether the catalog is there: then it becomes none of a lake.
+
+    Raises:
+        SqlExtError: CAT-039 for another type, CAT-038 for a place, OPT-003 for a key that is not known here, OPT-004
+            and OPT-005 for a catalog of a lake.
+    """
+    kind = kind_of((o.key, o.value) for o in options)
+    if kind is not None and not altered:
+        _check_lake(kind, options)
+        return
     for option in options:
         if option.key == "type" and option.value.lower() != CATALOG_TYPE:
             raise SqlExtError(
                 "CAT-039",
                 f"a catalog of the type `{option.value}` cannot be opened",
                 span=option.value_span,
-                hint=_way_around(name, option.value, options),
+                hint=_way_around(option.value, options),
             )
         if option.key in _CATALOG_PLACES:
             try:

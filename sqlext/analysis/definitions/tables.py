@@ -17,6 +17,7 @@ from sqlext.analysis.definitions.elements import (
     watermark_of,
 )
 from sqlext.analysis.definitions.expressions import Expressions
+from sqlext.analysis.definitions.lakes import check_connector, in_lake, lake_of
 from sqlext.analysis.definitions.like import Inherited, base_table, inherit
 from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.options import COMMON, OWN_PREFIX, OptionError
@@ -57,6 +58,11 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     mark = _watermark(statement, columns, base, expressions)
     # Of a key given twice the last counts, as in Flink.
     options = dict(base.options) | {o.key: o.value for o in statement.options}
+    # A temporary table is the session's, whatever catalog its name is in.
+    lake = None if statement.temporary else lake_of(name, catalog)
+    if lake is not None:
+        check_connector(statement, options, lake)
+        options = in_lake(name, options, catalog)
     table = Table(
         name,
         columns,

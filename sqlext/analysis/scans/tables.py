@@ -44,7 +44,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
 def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
     connector = connector_of(table)
     env.admit(table, "source")
-    is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
+    is_stream = env.settings.streaming and not connector.is_static(table)
     own, judged = table.option(BAD_ROWS_OPTION), judges(table, env)
     if judged:
         table = with_policy(table, env, stream=is_stream)

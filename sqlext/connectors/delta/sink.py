@@ -18,7 +18,7 @@ from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Foreseen, Mode, RefusedRow, Sink, SinkContext, refuse_mode, row_text
-from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.sinks.last_rows import existence, merge_statement, one_row_per_key
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.notices import Notice
 from sqlext.spark.object_urls import unreached
@@ -247,19 +247,8 @@ class DeltaSink(Sink):
         spark.catalog.dropTempView(view)
 
     def _merge_statement(self, source: str) -> str:
-        # Null-safe: the group of NULL is one row as well.
-        on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys) or "true"
         names = [identifier(n) for n, _ in self._stored_columns()]
-        # MERGE takes the first clause that holds, so the deletion stands before the update.
-        gone = existence(self.context)
-        exists = f"s.{identifier(gone)}" if gone is not None else "true"
-        return (
-            f"MERGE INTO {self._target} t USING {source} s ON {on}\n"
-            f"WHEN MATCHED AND NOT {exists} THEN DELETE\n"
-            f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{n} = s.{n}' for n in names)}\n"
-            f"WHEN NOT MATCHED AND {exists} THEN INSERT ({', '.join(names)}) "
-            f"VALUES ({', '.join(f's.{n}' for n in names)})"
-        )
+        return merge_statement(self._target, source, self._keys, names, existence(self.context))
 
     def _existing_schema(self, spark: SparkSession) -> StructType | None:
         if self.spec.path is None:

@@ -15,6 +15,7 @@ from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
 from sqlext.rewrite.script.model import Compiled
+from sqlext.session.catalogs.lakes import NO_LAKES, Lakes
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.cautions import statement_cautions, unused_tables
 from sqlext.session.offline.defined import defined_names
@@ -157,6 +158,7 @@ def checked_statements(
     ask: AskSpark | None = None,
     keeps: Callable[[], object] | None = None,
     reaches: Callable[[Compiled, Environment], object] | None = None,
+    lakes: Lakes = NO_LAKES,
 ) -> list[Statement]:
     """Return the statements of a script, each checked.
 
@@ -169,11 +171,12 @@ def checked_statements(
         ask: asks Spark about a query of its own; None leaves that to the run.
         keeps: refuses queries that need a checkpoint, where none can lie; None leaves that to the run.
         reaches: refuses queries at URLs that Spark does not know; None leaves that to the run.
+        lakes: asks catalogs of lakes.
 
     Raises:
         SqlExtError: what is wrong with the first statement that is wrong.
     """
-    handler = DryRun(state, lookup, ask, keeps, reaches)
+    handler = DryRun(state, lookup, ask, keeps, reaches, lakes)
     interpreter = Interpreter(state, handler)
     statements = []
     for statement in parse_script(source, state.settings.expressions, unparsed=True):

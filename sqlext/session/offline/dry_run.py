@@ -23,6 +23,7 @@ from sqlext.rewrite.compiler.inserts import insert_script, with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
+from sqlext.session.catalogs.lakes import NO_LAKES, Lakes
 from sqlext.session.deploying.options import DeployOptions
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.interpreter import Interpreter
@@ -54,6 +55,7 @@ class DryRun:
         ask: asks Spark about a query of its own, None without Spark.
         keeps: refuses queries that need a checkpoint, where none can lie; None where none will run.
         reaches: refuses queries at URLs that Spark does not know; None where none will run.
+        seen: reaches catalogs of lakes, where a Spark can be asked.
         compiled: what was compiled, in order.
         passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
     """
@@ -63,6 +65,7 @@ class DryRun:
     ask: AskSpark | None = None
     keeps: Callable[[], object] | None = None
     reaches: Callable[[Compiled, Environment], object] | None = None
+    seen: Lakes = NO_LAKES
     heartbeat: bool = True
     at_once: bool = True
     compiled: list[Compiled] = field(default_factory=list)
@@ -71,6 +74,10 @@ class DryRun:
     def spark_table(self) -> SparkLookup | None:
         """Return how to ask Spark for a table, if there is one to ask."""
         return self.lookup
+
+    def lakes(self) -> Lakes:
+        """Return how to ask catalogs of lakes: nothing is made in them."""
+        return self.seen
 
     def spark(self, statement: ast.Statement) -> Result:
         """Leave a statement of Spark's own alone, unless it is a query that Spark refuses.

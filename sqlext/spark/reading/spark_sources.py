@@ -14,6 +14,7 @@ from sqlext.locations import near, scheme_of
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW
 from sqlext.spark.failures import sentence
+from sqlext.spark.lake_catalogs import open_catalog
 from sqlext.spark.object_urls import NO_FILE_SYSTEM, no_file_system, require_file_system
 from sqlext.spark.packages import package_hint, require_avro
 
@@ -73,6 +74,8 @@ def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame
 def _prepare(spark: SparkSession, spec: ReadSpec) -> None:
     if spec.avro:
         require_avro(spark)
+    if spec.catalog is not None:
+        open_catalog(spark, spec.catalog)
     require_file_system(spark, spec.path, spec.format)
 
 

@@ -38,7 +38,7 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
         ({"connector": "filesytem"}, "OPT-002", "connector", "did you mean `filesystem`?"),
         ({"connector": "mysql-cdc"}, "OPT-002", "connector", "Debezium"),
         ({"connector": "elasticsearch-6"}, "OPT-002", "connector", "Kafka Connect"),
-        ({"connector": "iceberg"}, "OPT-002", "connector", "class path"),
+        ({"connector": "hudi"}, "OPT-002", "connector", "class path"),
         ({"connector": "mongodb"}, "OPT-002", "connector", "'jdbc' knows"),
         (FILES | {"no-such-option": "1"}, "OPT-003", "no-such-option", "no option 'no-such-option'"),
         (FILES | {"source.monitor-intervall": "1s"}, "OPT-003", "source.monitor-intervall", "did you mean"),

@@ -126,7 +126,7 @@ BROKEN = [
     ("COMPILE PLAN '/p' FOR INSERT INTO t SELECT 1", "PARSE-004", 1),
     ("CREATE CATALOG c WITH ('type' = 'hive')", "CAT-039", 33),
     ("CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'x')", "CAT-039", 33),
-    ("CREATE CATALOG c WITH ('warehouse' = '/w', 'type' = 'iceberg')", "CAT-039", 53),
+    ("CREATE CATALOG c WITH ('warehouse' = '/w', 'type' = 'hudi')", "CAT-039", 53),
     ("SELECT a FROM t GROUP BY DISTINCT ROLLUP (a)", "PARSE-004", 26),
     ("SELECT a FROM t GROUP BY DISTINCT a, GROUPING SETS ((a), (a))", "PARSE-004", 26),
 ]

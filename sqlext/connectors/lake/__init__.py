@@ -1,0 +1,1 @@
+"""Tables of Iceberg and Paimon, in catalogs that Spark opens."""

@@ -1,0 +1,1 @@
+"""Statements on catalogs and databases, and catalogs of lakes that Spark opens."""
