@@ -77,7 +77,7 @@ CREATE TABLE orders (
 USE CATALOG ice;
 CREATE DATABASE IF NOT EXISTS shop;
 USE shop;
-CREATE TABLE IF NOT EXISTS events (item VARCHAR(10), small SMALLINT, ts TIMESTAMP(3), at TIME)
+CREATE TABLE IF NOT EXISTS events (item VARCHAR(10), small SMALLINT, ts TIMESTAMP(3), clock TIME)
 PARTITIONED BY (item) WITH ('format-version' = '2', 'write.format.default' = 'parquet');
 CREATE TABLE totals (item STRING, n BIGINT, PRIMARY KEY (item) NOT ENFORCED)
 WITH ('format-version' = '2', 'write.upsert.enabled' = 'true');
