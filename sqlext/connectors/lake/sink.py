@@ -107,7 +107,8 @@ class LakeSink(Sink):
     def _merge(self, rows: DataFrame) -> None:
         spark = rows.sparkSession
         view = f"sqlext_batch_{self.context.identity.replace('-', '_')}"
-        rows.createOrReplaceTempView(view)
+        # A MERGE reads its source more than once, and takes none that may raise an error or give other rows then.
+        rows.localCheckpoint().createOrReplaceTempView(view)
         names = [identifier(n) for n in self._stored_columns()]
         spark.sql(merge_statement(self._target, view, self._keys, names, existence(self.context)))
         spark.catalog.dropTempView(view)
