@@ -52,7 +52,7 @@ _VALUES = _patterns(
     rf"""{_QUOTE}=(?:\\?"(?P<a>[^"\\]*)|''(?P<b>[^']*)|'(?P<c>[^']*)|(?P<d>[^\s'"&;,)}}\]\\]+))""",
     r"""\\?["']\s*:\s*\\?["'](?P<a>[^"'\\]*)""",
     # Headers and YAML: a word of a message is no secret.
-    r"""\s*:\s*(?P<a>(?=[^\s'"&;,)}\]\\]*\d)[^\s'"&;,)}\]\\]{8,})""",
+    r"""\s*:\s*(?P<a>(?=[^\s'"&;,()}\]\\]*\d)[^\s'"&;,()}\]\\]{8,}(?!\())""",
     r"""(?:%22|%27)?(?:%3D|%3A)(?:%22|%27)?(?P<a>[^\s'"&;,)}\]%]+)""",
 )
 #: What stands behind it in SQL: one or more texts.
@@ -65,7 +65,7 @@ _TOKENS = "|".join(
         r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}",  # AWS
         r"gh[pousr]_\w{16,}|github_pat_\w{16,}|gl(?:pat|ptt|dt)-[\w-]{16,}",  # GitHub, GitLab
         r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*",  # JWT
-        r"[spr]k[_-](?:[a-z0-9]+[_-]){0,3}(?=[a-z]*\d)[a-z0-9]{16,}",  # Stripe, makers of models
+        r"[spr]k[_-](?:[a-z0-9]+[_-]){0,3}(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{16,}",  # Stripe, makers of models
         r"xox[abeoprs]-[\w-]{10,}|hooks\.slack\.com/services/[\w/]+",
         r"AIza[\w-]{30,}|ya29\.[\w-]{16,}",  # Google
         r"dapi[0-9a-f]{32,}|npm_\w{30,}|pypi-[\w-]{30,}|hf_[a-z0-9]{30,}|SG\.[\w-]{16,}\.[\w-]{16,}",

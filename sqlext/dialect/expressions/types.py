@@ -11,6 +11,7 @@ from sqlext import types
 from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.tokens import Token, TokenKind, tokenize
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.secrets import redact_forms
 from sqlext.source import SourceText
 from sqlext.types import UNBOUNDED, Field, LogicalType
 
@@ -250,7 +251,7 @@ def _field(cursor: Cursor) -> Field:
     cursor.accept_symbol(":")
     field_type = parse_type(cursor)
     if cursor.accept_words("COMMENT") or cursor.token.kind is TokenKind.STRING:
-        return Field(name, field_type, cursor.expect_string("a comment").value)
+        return Field(name, field_type, redact_forms(cursor.expect_string("a comment").value))
     return Field(name, field_type)
 
 

@@ -19,6 +19,7 @@ from sqlext.dialect.keywords import FLINK_RESERVED
 from sqlext.dialect.queries.relations import parse_name, parse_names
 from sqlext.dialect.tokens import Token, TokenKind
 from sqlext.errors import SqlExtError
+from sqlext.secrets import redact_forms
 from sqlext.source import Span
 
 
@@ -216,8 +217,8 @@ def parse_placed_keys(cursor: Cursor) -> tuple[tuple[str, Span], ...]:
 
 
 def parse_comment(cursor: Cursor) -> str | None:
-    """Read ``COMMENT 'text'`` if it comes next."""
-    return cursor.expect_string("a comment").value if cursor.accept_words("COMMENT") else None
+    """Read ``COMMENT 'text'`` if it comes next; what has the form of a secret in it is hidden."""
+    return redact_forms(cursor.expect_string("a comment").value) if cursor.accept_words("COMMENT") else None
 
 
 def parse_if_exists(cursor: Cursor) -> bool:

@@ -27,6 +27,7 @@ from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.secrets import redact_forms
 from sqlext.session.drafts import end_of
 from sqlext.session.introspection.shared_tables import shared_tables
 from sqlext.session.local_plans import engine_of
@@ -95,7 +96,8 @@ def explained(
 ) -> str:
     """Return one plan in the asked-for form.
 
-    Text has below the tree who reads the tables, what becomes of the checkpoint, and the rewritten SQL.
+    Text has below the tree who reads the tables, what becomes of the checkpoint, and the rewritten SQL. What has the
+    form of a secret is hidden, also in what the query compares with.
 
     Args:
         told: what is not in the plan.
@@ -103,7 +105,7 @@ def explained(
     writer = _WRITERS.get(detail)
     course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow))
     if writer:
-        return writer(plan, course)
+        return redact_forms(writer(plan, course))
     told = told or Told()
     below = {
         "Engine": [told.engine] if told.engine else [],
@@ -112,7 +114,7 @@ def explained(
         "Checkpoint": (told.place or "").splitlines(),
     }
     lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
-    return "\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"])
+    return redact_forms("\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"]))
 
 
 def _plans(

@@ -11,6 +11,7 @@ import pytest
 
 import sqlext
 from sqlext.errors import SqlExtError
+from sqlext.secrets import redact_text, redact_value
 from sqlext.session.needed_secrets import SecretNotice
 from sqlext_catalog.store import CatalogStore
 
@@ -228,3 +229,34 @@ def test_if_not_exists_gives_what_is_missing_alone(tmp_path: Path) -> None:
     first.run(table(secret(2)))
     assert secret(0) in known(first)
     assert secret(1) in known(later)
+
+
+def test_comments_and_what_a_query_compares_with(tmp_path: Path) -> None:
+    """Text of a query is data, and kept; what is shown of its plan has no secret by form."""
+    session = sqlext.connect(catalog=tmp_path)
+    hidden, note = secret(0), f"use ghp_{secret(0)}, password={secret(0)}"
+    results = session.run(
+        f"CREATE TABLE t (k STRING COMMENT '{note}', o ROW<a INT '{note}'>) COMMENT '{note}' WITH ({KAFKA});"
+        f"CREATE VIEW w COMMENT '{note}' AS SELECT k FROM t;"
+        f"CREATE CATALOG c COMMENT '{note}' WITH ('type' = 'generic_in_memory');"
+        "SHOW CREATE TABLE t; SHOW CREATE VIEW w; SHOW CREATE CATALOG c; DESCRIBE t;"
+        f"-- {note}\nEXPLAIN SELECT k /* {note} */ FROM t WHERE k = 'sk-{hidden}' OR k = 'password={hidden}';"
+    )
+    plans = [
+        session.explain(f"SELECT k FROM t WHERE k <> 'eyJhbGciOi.{hidden}.x';", format=f) for f in ("text", "json")
+    ]
+    assert hidden not in repr([(r.statement, r.columns, r.rows, r.notices) for r in results])
+    assert hidden not in repr(plans)
+    assert hidden not in "".join(files(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text", ["column token: VARCHAR(2147483647)", "token: a text", "secret: of type DECIMAL(10, 2)"]
+)
+def test_words_behind_a_name_are_no_secrets(text: str) -> None:
+    assert redact_text(text) == text
+
+
+@pytest.mark.parametrize("path", ["/data/sk-learn-2024/x", "/data/sk_20241127101500123", "/data/eyJ/x.y", "/AKIA/x"])
+def test_paths_are_no_tokens(path: str) -> None:
+    assert redact_value("path", path) == path
