@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -18,6 +19,10 @@ from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.source import Span
 from sqlext_udfs.windows.policy import Global
 from sqlext_udfs.windows.policy_json import policy_to_json
+from sqlext_udfs.windows.policy_state import PolicyNumbers, form_of
+
+#: The name of a part for what the state of open windows knows of an EMIT clause.
+OPEN_WINDOWS = "open windows"
 
 
 class Combining(Enum):
@@ -220,6 +225,10 @@ class Aggregate(Selecting, Stateful):
     def _firing_parts(self, firing: Firing) -> Iterator[tuple[str, str, object]]:
         values = [value_form(v, self.scope) for v in firing.values]
         yield "EMIT", firing.emit or "by default", (policy_to_json(firing.policy), firing.given, values)
+        if not firing.using and firing.fill is None:
+            # What the state of open windows depends on; its text has the numbers that may change.
+            form = (policy_to_json(form_of(firing.policy)), firing.given, values)
+            yield OPEN_WINDOWS, json.dumps(PolicyNumbers.of(firing.policy)), form
         if firing.fill is not None:
             filled = [(c.physical, c.kind, value_form(c.value, self.scope)) for c in firing.fill.columns]
             fill = firing.fill

@@ -5,7 +5,7 @@ Nothing here needs Spark, so EXPLAIN can say what would happen to a checkpoint b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +13,10 @@ from pathlib import Path
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.tables import wanted_source
 from sqlext.connectors.registry import connector_of
 from sqlext.databricks import PlatformRules
+from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Decision, Starting, decide, plan_runs
 from sqlext.jobs.parts import Place
@@ -23,7 +25,15 @@ from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
-from sqlext.rewrite.script.begun import Begun, heartbeats, kept_state, readers, state_buckets
+from sqlext.rewrite.script.begun import (
+    Begun,
+    heartbeats,
+    kept_readers,
+    kept_state,
+    other_buckets,
+    readers,
+    state_buckets,
+)
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.shared import SharedRead, place_of, shared_reads, tables_read, tables_written
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
@@ -66,12 +76,17 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Draft:
-    """An INSERT on its way to a part of a job."""
+    """An INSERT on its way to a part of a job.
+
+    Attributes:
+        kept: what is asked otherwise, and stays as the query began: a line each.
+    """
 
     name: str
     insert: BoundInsert
     script: SparkScript
     prints: Fingerprint
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -220,11 +235,8 @@ class Drafts:
         # A materialized view has one query, however often a script lets it go on.
         name = keeping_query(insert.table) or self.options.numbered(wanted)
         begun, at_once = self.begun(name, end), self.options.at_once
-        script = insert_script(insert, self.env, end=end, begun=begun, at_once=at_once, local=local)
-        if local:  # what queries share are the columns that they look at
-            from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
-
-            script = compiled_script(script, self.env.zone).script
+        compiled = partial(insert_script, insert, self.env, end=end, at_once=at_once, local=local)
+        script, kept = self._going_on(compiled, begun)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
         own = {
@@ -235,7 +247,30 @@ class Drafts:
             **state_buckets(script),
             **kept_state(script, insert.plan),
         }
-        return Draft(name, insert, script, {**prints, **own})
+        return Draft(name, insert, script, {**prints, **own}, kept)
+
+    def _going_on(
+        self, compiled: Callable[..., SparkScript], begun: Begun | None
+    ) -> tuple[SparkScript, tuple[str, ...]]:
+        """Return the script of a query, and what is asked otherwise than it began, and stays."""
+        script: SparkScript = compiled(begun=begun)
+        if begun is None:
+            return script, ()
+        kept = self._kept_readers(script, compiled)
+        asked = other_buckets(self.settings, begun)
+        if asked is None or not state_buckets(script):
+            return script, kept
+        return script, (*kept, f"state stays in {begun.buckets} buckets, as when the query began")
+
+    def _kept_readers(self, script: SparkScript, compiled: Callable[..., SparkScript]) -> tuple[str, ...]:
+        """Return what is said of tables for which somebody asks for another reader."""
+        tables = (*(s.table for s in script.sources if s.streaming), *(s.table for s in script.read_by_arrow))
+        if all(wanted_source(table, self.settings) == "auto" for table in tables):
+            return ()
+        try:
+            return kept_readers(script, compiled(begun=None))
+        except SqlExtError:  # the other reader cannot: then nothing else could be read either
+            return ()
 
     def _wanted(self, insert: BoundInsert, *, several: bool) -> str:
         """Return the name of a query: that which it began with, also where its pipeline gets more or fewer sinks."""

@@ -59,6 +59,7 @@ from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import (
     tell_catch_up,
     tell_changes,
+    tell_kept,
     tell_takeovers,
     warn_of_unbounded_state,
 )
@@ -292,7 +293,8 @@ class SparkHandler:
             places = kept.taken(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
-            notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
+            stays = tell_kept((d.name, d.kept) for d in drafts)
+            notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now), *stays)
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
             shared = self._shared(drafts, places, env)

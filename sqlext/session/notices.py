@@ -27,6 +27,8 @@ _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
     ChangeKind.ABOVE: "state stays; this holds for what comes out from now on",
     ChangeKind.OWN: "it goes on from its place, with its state",
+    ChangeKind.PANES: "windows that are open stay with their rows, those that are gone stay gone; this holds for panes"
+    " from now on",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
 }
 
@@ -53,6 +55,18 @@ def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ..
     for text in told:
         warnings.warn(text, ChangedTimeNotice, stacklevel=2)
     return tuple(told)
+
+
+def tell_kept(kept: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Warn of what is asked otherwise, and stays as queries began; return the same texts.
+
+    Args:
+        kept: the name of each query, and what is said of it.
+    """
+    told = tuple(f"query `{name}` goes on from its checkpoint: {text}" for name, texts in kept for text in texts)
+    for text in told:
+        warnings.warn(text, ChangedTimeNotice, stacklevel=2)
+    return told
 
 
 class TakenOverNotice(Notice):

@@ -20,6 +20,8 @@ GROUPED = f"SELECT k, window_start, COUNT(*) FROM {WINDOW} WHERE v <> 0 GROUP BY
 QUERIES = {
     "native": HEAD + f"INSERT INTO results {GROUPED};\n",
     "EMIT": KEYED + f"INSERT INTO results {GROUPED} EMIT AFTER WATERMARK ALLOW LATENESS INTERVAL '4' SECOND;\n",
+    "EARLY": KEYED
+    + f"INSERT INTO results {GROUPED} EMIT AFTER WATERMARK EARLY EVERY 9 ROWS ALLOW LATENESS INTERVAL '4' SECOND;\n",
     "join": HEAD
     + """INSERT INTO results SELECT k, ts, n FROM (SELECT l.k AS k, l.ts AS ts, CAST(l.v + r.v AS BIGINT) AS n
 FROM (SELECT * FROM events WHERE v > 0) AS l JOIN (SELECT * FROM events WHERE v < 0) AS r
@@ -48,7 +50,9 @@ FROM (SELECT * FROM events WHERE v <> 0) MATCH_RECOGNIZE (PARTITION BY k ORDER B
 MEASURES FIRST(x.ts) AS ts, LAST(y.v) AS m PATTERN (x y) DEFINE y AS y.v < x.v));
 """,
 }
-ALL = tuple(QUERIES)
+#: Windows of several panes have their own changes; all others are those of EMIT.
+PANES = ("EARLY",)
+ALL = tuple(kind for kind in QUERIES if kind not in PANES)
 GROUPINGS = ("native", "EMIT")
 JOINS = ("join", "outer join")
 TOP = ("Top-N", "Top-N of a window")
@@ -174,7 +178,11 @@ CHANGES: dict[str, list[Change]] = {
         Change(("join",), (("JOIN (", "LEFT JOIN ("),), None),
         Change(("outer join",), (("LEFT JOIN (", "JOIN ("),), None),
     ],
-    "another lateness": [Change(("EMIT",), (("'4' SECOND", "'6' SECOND"),), None)],
+    "a longer lateness": [Change(("EMIT", *PANES), (("'4' SECOND", "'6' SECOND"),), None)],
+    "a shorter lateness": [Change(("EMIT", *PANES), (("'4' SECOND", "'3' SECOND"),))],
+    "more rows to an early pane": [Change(PANES, (("9 ROWS", "12 ROWS"),))],
+    "fewer rows to an early pane": [Change(PANES, (("9 ROWS", "8 ROWS"),), None)],
+    "no early panes": [Change(PANES, (("EARLY EVERY 9 ROWS ", ""),), None)],
     "another EMIT clause": [
         Change(("EMIT",), (("ALLOW LATENESS", "EARLY EVERY 2 ROWS ALLOW LATENESS"),), None),
         Change(
@@ -191,7 +199,7 @@ CHANGES: dict[str, list[Change]] = {
     "a column of the source more": [Change(ALL, (("v INT,", "v INT, w INT,"),), None)],
     "a wider column of the source": [Change(ALL, (("v INT,", "v BIGINT,"),), None)],
     "a time zone": [Change(ALL, _set("table.local-time-zone", "Asia/Tokyo"), None)],
-    "buckets": [Change(ALL, _set("sqlext.state.buckets", "5"))],
+    "buckets": [Change((*ALL, *PANES), _set("sqlext.state.buckets", "5"))],
     "shuffle partitions": [Change(ALL, _set("spark.sql.shuffle.partitions", "3"))],
     "the other reader": [Change(ALL, _set("sqlext.source", "arrow"))],
     "another speed": [Change(ALL, (("'format'", "'maxFilesPerTrigger' = '1', 'format'"),))],

@@ -12,6 +12,9 @@ What is in no operator's state may change. That is time, in two kinds.
            other way round. Their places get other numbers in the checkpoint, and state stays
            (``sqlext.jobs.rearrangement``).
 
+``PANES``  Numbers of an EMIT clause that no state knows: how often early panes come, a smaller lateness
+           (``sqlext_udfs.windows.policy_state``).
+
 ``ABOVE``  What is made of the rows of the topmost operator with state: what is selected and filtered above. Of groups
            that an operator of ours keeps also which aggregates, and HAVING. State knows aggregates by name. One that
            is new begins with the rows to come. Of groups that Spark keeps the aggregates must stay, in their order.
@@ -25,6 +28,7 @@ All other differences rule out going on from the state.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,8 +44,10 @@ from sqlext.analysis.inserts.fingerprint import (
     SUMMARIES,
     Fingerprint,
 )
+from sqlext.plan.grouping import OPEN_WINDOWS
 from sqlext.plan.normal_form import NOT_COMPARED
 from sqlext_udfs.aggregates.names import loose_name, plain_name
+from sqlext_udfs.windows.policy_state import PolicyNumbers
 
 _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
@@ -68,6 +74,7 @@ class ChangeKind(Enum):
     TIME = "time"
     ROWS = "rows"
     OWN = "own sources"
+    PANES = "panes"
     ABOVE = "above the state"
 
 
@@ -106,6 +113,7 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         found = [c for c in found if not c.part.startswith(_OF_COLUMNS)]
     if _only_above(found, old, new):
         found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
+    found = [replace(c, kind=ChangeKind.PANES) if _bears_emit(c.part, old, new) else c for c in found]
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
     return [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
 
@@ -122,6 +130,20 @@ def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> 
     # Names that differ while the query is the same are another version's: its state is not known by them.
     known = AGGREGATES in old and AGGREGATES in new and parts != {AGGREGATES}
     return same and known and not _are_rewritten(old[AGGREGATES][0], new[AGGREGATES][0])
+
+
+def _bears_emit(part: str, old: Fingerprint, new: Fingerprint) -> bool:
+    """Whether a part is an EMIT clause whose open windows can go on under the new one."""
+    if _base(part) != "EMIT":
+        return False
+    windows = part.replace("EMIT", OPEN_WINDOWS)
+    if not _are_same(windows, old, new):
+        return False
+    try:
+        before, now = (PolicyNumbers(n, tuple(c)) for n, c in (json.loads(p[windows][0]) for p in (old, new)))
+    except ValueError:  # a text that was too long for a fingerprint
+        return False
+    return before.may_become(now)
 
 
 def _are_same(part: str, old: Fingerprint, new: Fingerprint) -> bool:
@@ -145,7 +167,7 @@ def _are_rewritten(old: str, new: str) -> bool:
 
 
 def _is_compared(part: str) -> bool:
-    if part in SUMMARIES:  # some of what they sum up a checkpoint bears
+    if _base(part) in SUMMARIES:  # some of what they sum up a checkpoint bears
         return False
     option = _OPTION.search(_base(part))
     return option is None or option[1] not in NOT_COMPARED

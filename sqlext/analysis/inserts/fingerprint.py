@@ -21,7 +21,7 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
-from sqlext.plan.grouping import Aggregate
+from sqlext.plan.grouping import OPEN_WINDOWS, Aggregate
 from sqlext.plan.normal_form import (
     column_form,
     columns_by_name,
@@ -49,6 +49,8 @@ KEPT = "rows that state gives"
 KEPT_BY_SPARK = "groups that Spark keeps"
 #: A part for all that reads columns, by their names: it stays while columns come and go that the query does not read.
 READ = "columns that are read"
+#: A part for the number of buckets into which the state of each operator of ours is cut.
+BUCKETS = "state buckets"
 #: Of the parts of a grouping: what is made of its groups.
 _OF_AGGREGATES = ("SELECT", "HAVING")
 _SOURCE_COLUMNS = "source columns"
@@ -58,16 +60,17 @@ ADDED_LATER = frozenset(
         "rowtime",
         "pace of the watermark",
         "largest rowtime",
-        "state buckets",
+        BUCKETS,
         GROUPED,
         AGGREGATES,
         KEPT,
         KEPT_BY_SPARK,
         READ,
+        OPEN_WINDOWS,
     }
 )
 #: Summaries of other parts.
-SUMMARIES = (GROUPED, KEPT, KEPT_BY_SPARK, READ)
+SUMMARIES = (GROUPED, KEPT, KEPT_BY_SPARK, READ, OPEN_WINDOWS)
 #: Parts of time, which a checkpoint bears whatever they say (``changes``).
 _OF_TIME = ("watermark", "pace of the watermark", "rowtime NULL handling", "largest rowtime")
 _SHOWN = 160
@@ -102,7 +105,7 @@ def grouped(plan: nodes.PlanNode) -> Fingerprint:
         return {}
     if node.kept.policy.mode == "RETRACTING" or node.ttl is not None or node.input.changelog:
         return {}
-    return {GROUPED: ("as the query below the aggregates says", digest(_grouped_parts(node)))}
+    return {GROUPED: ("as the query below the aggregates says", digest(_without_summaries(_grouped_parts(node))))}
 
 
 def kept(plan: nodes.PlanNode) -> Fingerprint:
@@ -157,7 +160,12 @@ def _grouped_parts(node: Aggregate) -> Fingerprint:
 
 
 def _without_time(found: Fingerprint) -> str:
-    return digest({name: part for name, part in found.items() if not name.startswith(_OF_TIME)})
+    return digest({n: part for n, part in _without_summaries(found).items() if not n.startswith(_OF_TIME)})
+
+
+def _without_summaries(found: Fingerprint) -> Fingerprint:
+    """Return what was summed up before there was a summary of EMIT: digests of then must stay the same."""
+    return {name: part for name, part in found.items() if not name.startswith(OPEN_WINDOWS)}
 
 
 def _calls_of(node: Aggregate) -> list[Call]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.inserts.fingerprint import AGGREGATES, Fingerprint, grouped, kept, kept_by_spark
+from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, Fingerprint, grouped, kept, kept_by_spark
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
@@ -23,15 +23,13 @@ from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, Spark
 from sqlext.settings import Settings
 from sqlext_catalog.model import Table
 
-BUCKETS = "sqlext.state.buckets"
+_SETTING = "sqlext.state.buckets"
 _PREFIX = "reader of "
 #: What a fingerprint says of a table: as text, and compared.
 _ARROW = ("Arrow", "arrow 1")
 _OWN = ("sqlext's own", "own")
 #: Of a fingerprint: that the query is one batch.
 AT_ONCE = "reads all at once"
-#: Of a fingerprint: into how many buckets the state of each operator is cut.
-_BUCKETS = "state buckets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +121,43 @@ def readers(script: SparkScript) -> Fingerprint:
     return {**found, AT_ONCE: ("yes", "1")} if script.at_once else found
 
 
+def kept_readers(script: SparkScript, anew: SparkScript) -> tuple[str, ...]:
+    """Return what is said of tables that another reader would read if the query began now, a line each.
+
+    Args:
+        anew: the script of the query as it would begin.
+    """
+    now, wanted = (Begun.of(readers(of)).arrow for of in (script, anew))
+    named = [(name, "Spark") for name in sorted(wanted - now)] + [(name, "Arrow") for name in sorted(now - wanted)]
+    return tuple(f"{who} reads `{name}`, as when the query began: each reader counts its places" for name, who in named)
+
+
 def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:
     return frozenset(p.removeprefix(_PREFIX) for p, said in prints.items() if p.startswith(_PREFIX) and said == who)
 
 
 def _buckets(prints: Fingerprint) -> int | None:
-    return int(prints[_BUCKETS][1]) if _BUCKETS in prints else None
+    return int(prints[BUCKETS][1]) if BUCKETS in prints else None
 
 
 def wanted_buckets(settings: Settings) -> int:
     """Return how many buckets a new query has."""
-    return int(settings.get(BUCKETS) or 0)
+    return int(settings.get(_SETTING) or 0)
+
+
+def other_buckets(settings: Settings, begun: Begun) -> int | None:
+    """Return how many buckets are asked for where a query began with another number; None where none are.
+
+    A default asks for nothing: it may be another one where the query began.
+    """
+    asked = wanted_buckets(settings) if settings.has_any(_SETTING) else begun.buckets
+    return asked if begun.buckets is not None and asked != begun.buckets else None
 
 
 def state_buckets(script: SparkScript) -> Fingerprint:
     """Return the part of a fingerprint that keeps the number of buckets, if an operator has a state."""
     operators = any(isinstance(step, OperatorView) for step in script.steps)
-    return {_BUCKETS: (str(script.buckets),) * 2} if operators else {}
+    return {BUCKETS: (str(script.buckets),) * 2} if operators else {}
 
 
 def kept_state(script: SparkScript, plan: PlanNode) -> Fingerprint:

@@ -204,7 +204,7 @@ class Planner(DryRun):
             ends=job.end.value,
             sink=sink,
             reads=reads,
-            notes=(*_told(decision), *repeats),
+            notes=(*_told(decision), *(draft.kept if goes_on else ()), *repeats),
             refusal=Refusal.of(refusals[0]) if refusals else None,
             ways=tuple(self._ways(drafting, statement, job, draft, home)) if home is not None and changed else (),
             takes_ms=self._takes_ms(draft, home, reads) if place is not None and home is not None else None,

@@ -1,0 +1,78 @@
+"""What is asked otherwise than a query began is said, where it stays: its readers, and its number of buckets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pytest
+
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.script import parse_script
+from sqlext.jobs.query_files import query_folder
+from sqlext.jobs.result import Result
+from sqlext.jobs.runs import QueryRun
+from sqlext.session.drafts import Draft, Drafts, RunOptions
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.source import SourceText
+
+HEAD = """SET 'pipeline.name' = 'q';
+SET 'sqlext.bounded' = 'catch-up';
+CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
+CREATE TABLE results (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '/out');
+"""
+OURS = "INSERT INTO results SELECT k, COUNT(DISTINCT v) FROM events GROUP BY k;"
+
+
+@dataclass
+class Collector(DryRun):
+    found: list[Draft] = field(default_factory=list)
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        self.found += Drafts.of(self.state, env, RunOptions()).job(inserts).drafts
+        return Result()
+
+
+def draft(folder: Path, *texts: str) -> Draft:
+    state = new_state(folder)
+    collector = Collector(state)
+    interpreter = Interpreter(state, collector)
+    for statement in parse_script(SourceText.of(HEAD + "".join(texts))):
+        interpreter.run(statement)
+    return collector.found[-1]
+
+
+def begun(folder: Path, *texts: str) -> None:
+    """Let a query have begun."""
+    found = draft(folder, *texts)
+    query_folder(folder, "q", None, {}).put("run.json", json.dumps(asdict(QueryRun("1", found.prints))))
+
+
+def asked(key: str, value: str) -> str:
+    return f"SET '{key}' = '{value}';"
+
+
+@pytest.mark.parametrize(("one", "other", "shown"), [("spark", "arrow", "Spark"), ("arrow", "spark", "Arrow")])
+def test_a_reader_stays(tmp_path: Path, one: str, other: str, shown: str) -> None:
+    begun(tmp_path, asked("sqlext.source", one), OURS)
+    assert draft(tmp_path, asked("sqlext.source", one), OURS).kept == ()
+    assert draft(tmp_path, OURS).kept == ()
+    told = f"{shown} reads `events`, as when the query began: each reader counts its places"
+    assert draft(tmp_path, asked("sqlext.source", other), OURS).kept == (told,)
+
+
+def test_a_number_of_buckets_stays(tmp_path: Path) -> None:
+    begun(tmp_path, asked("sqlext.state.buckets", "3"), OURS)
+    # A default asks for nothing.
+    assert (draft(tmp_path, OURS).script.buckets, draft(tmp_path, OURS).kept) == (3, ())
+    found = draft(tmp_path, asked("sqlext.state.buckets", "5"), OURS)
+    assert found.script.buckets == 3
+    assert found.kept == ("state stays in 3 buckets, as when the query began",)

@@ -1,0 +1,54 @@
+"""Say which numbers of a policy its state does not know, so that they may change while windows are open.
+
+A trigger keeps counts and its next deadlines. What it counts up to stands in the policy alone, and so does how far away
+the deadline after the next one is. How long a closed window takes rows does too: a window that is gone stays gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.triggers.tree import AfterCount, AfterIdle, Delay, EveryPeriod, tree
+
+#: Class -> the field that may be another number. Aligned periods are none: a deadline may stand between two of them.
+_FREE: dict[type[Any], str] = {AfterCount: "n", EveryPeriod: "ms", AfterIdle: "ms", Delay: "ms"}
+
+
+class PolicyNumbers(NamedTuple):
+    """The numbers that may change.
+
+    Attributes:
+        lateness: only to a smaller one, not to 0: a window that is gone would begin anew with its late rows.
+        counts: of triggers that cut micro-batches, in their order: only to larger ones, as more rows may be counted.
+    """
+
+    lateness: int
+    counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, policy: Policy) -> PolicyNumbers:
+        """Return those of a policy."""
+        exact = (t.n for t in tree(policy.trigger) if isinstance(t, AfterCount) and not t.at_least)
+        return cls(policy.lateness, tuple(exact))
+
+    def may_become(self, others: PolicyNumbers) -> bool:
+        """Whether open windows can go on under other numbers of the same form."""
+        larger = len(self.counts) == len(others.counts) and all(map(int.__le__, self.counts, others.counts))
+        return others.lateness <= self.lateness and larger
+
+
+def form_of(policy: Policy) -> Policy:
+    """Return a policy without the numbers that may change: policies of one form have the same state."""
+    formed = {f.name: _form(getattr(policy, f.name)) for f in fields(policy)}
+    return Policy(**{**formed, "lateness": int(policy.lateness > 0)})
+
+
+def _form(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_form, value))
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    free = _FREE.get(type(value))
+    return type(value)(**{f.name: 0 if f.name == free else _form(getattr(value, f.name)) for f in fields(value)})
