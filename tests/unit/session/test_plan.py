@@ -523,12 +523,20 @@ ABOVE = {
     "HAVING": (("GROUP BY k", "GROUP BY k HAVING COUNT(*) > 1"), ("", ""), SAME),
     "a filter below": (("price > 0", "price > 1"), ("", ""), "RUN-020"),
     "another key": (("GROUP BY k", "GROUP BY k, price"), ("", ""), "RUN-020"),
-    "another trigger": (("AFTER 2 ROWS", "AFTER 3 ROWS"), ("", ""), "RUN-020"),
+    "another count of a trigger": (("AFTER 2 ROWS", "AFTER 3 ROWS"), ("", ""), SAME),
+    "another trigger": (("AFTER 2 ROWS", "AFTER IDLE 5s"), ("", ""), "RUN-020"),
     "a filter below and one more": (
         (COUNTED, "SELECT k, COUNT(*), SUM(price) FROM"),
         ("price > 0", "price > 1"),
         "RUN-020",
     ),
+}
+
+
+NOTES = {
+    "one more": "from now on, also in windows",
+    "another one": "from now on, also in windows",
+    "another count of a trigger": "this holds for panes from now on",
 }
 
 
@@ -545,8 +553,7 @@ def test_what_stands_above_the_state(change: str, folder: Path) -> None:
     assert said(query) == expected
     assert started(changed, folder) == [expected]
     if expected == SAME:
-        same = "from now on, also in windows" if change in ("one more", "another one") else "for what comes out from"
-        assert same in query.notes[0]
+        assert NOTES.get(change, "for what comes out from") in query.notes[0]
 
 
 def test_operators_of_spark_and_changelogs_know_no_names(folder: Path) -> None:
