@@ -25,6 +25,7 @@ _SETTINGS: Mapping[str, str] = {
     "sqlext.late-rows.table": "The table that keeps late rows.",
     "sqlext.match-recognize": "Whether MATCH_RECOGNIZE is Flink's, or the whole one of the SQL standard.",
     "sqlext.shell.format": "How the shell prints rows.",
+    "sqlext.sink.local-rows": "Up to how many rows of a micro-batch the driver itself writes to a Delta table.",
     "sqlext.sink.updates": "Whether a changing result is refused by a sink that appends, or written once at the end.",
     "sqlext.source": "Who reads a table: our reader with Arrow, or Spark's source.",
     "sqlext.state.buckets": "Into how many parts the state of a new query is cut.",

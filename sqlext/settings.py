@@ -27,6 +27,8 @@ LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 TAKES_OVER = "sqlext.take-over"
 #: Who runs queries, and from how many bytes of input on ``auto`` takes Spark.
 ENGINE, LOCAL_BYTES = "sqlext.engine", "sqlext.engine.local-bytes"
+#: Up to how many rows of a micro-batch a sink writes in the driver, where it can.
+SINK_ROWS = "sqlext.sink.local-rows"
 #: The table of a query's dead letters, which causes it takes, and how many letters or which part of its rows end it.
 DEAD_LETTERS = "sqlext.dead-letters.table"
 DEAD_LETTER_CAUSES = "sqlext.dead-letters.causes"
@@ -72,6 +74,7 @@ _CHECKPOINT = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _NUMBERS = {
     "sqlext.state.buckets": (1, MAX_BUCKETS),
     LOCAL_BYTES: (0, 1 << 40),
+    SINK_ROWS: (0, 1 << 20),
     DEAD_LETTER_LIMIT: (0, 1 << 40),
     DEAD_LETTER_PERCENT: (0, 100),
     FILL_LIMIT: (1, 1 << 40),
@@ -93,6 +96,7 @@ _DEFAULTS = {
     "sqlext.source": "auto",
     ENGINE: "spark",
     LOCAL_BYTES: str(32 << 20),
+    SINK_ROWS: "10000",
     "sqlext.state.buckets": str(DEFAULT_BUCKETS),
     FILL_LIMIT: str(DEFAULT_FILL_LIMIT),
     "sqlext.idle.close-windows": "false",

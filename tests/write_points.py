@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlext.connectors.delta.local_sink import LocalDelta
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.connectors.filesystem.local_sink import LocalFileSink
 from sqlext.connectors.filesystem.sink import commit
 from sqlext.connectors.jdbc import sink as jdbc

@@ -395,7 +395,7 @@ class SparkHandler:
 
         queries = list(zip(drafts, places, strict=True))
         early = [None if waits else opened(number) for number, waits in enumerate(fed(drafts))]
-        sinks = [(draft, sink) for draft, place in queries for sink in sinks_of(draft, place, env.zone)]
+        sinks = [(draft, sink) for draft, place in queries for sink in sinks_of(draft, place, env)]
         for draft, sink in sinks if len(sinks) > 1 else ():  # one alone refuses as it is opened
             _guarded(partial(require_sink, self.spark_session, *sink), draft.insert.span)
         return [
@@ -407,7 +407,7 @@ class SparkHandler:
         self, draft: Draft, place: Place | None, opened: Opened, env: Environment, shared: SharedRows
     ) -> JobPart:
         insert, script = draft.insert, draft.script
-        context = sink_context(draft, place, env.zone)
+        context = sink_context(draft, place, env)
         spec = connector_of(insert.table).write_spec(insert.table)
         # Opened before the job begins: a refusal then leaves no run behind.
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)

@@ -145,7 +145,7 @@ class LocalHandler:
             if begun is not None and not begun.could_be_local([step.table for step in script.reads]):
                 raise NotLocalError(f"query `{draft.name}` has begun on Spark, and goes on there")
             # Its identity is not known yet; whether it can write is.
-            local_sink_of(draft.insert, script, sink_context(draft, None, env.zone))
+            local_sink_of(draft.insert, script, sink_context(draft, None, env))
             scripts.append(script)
         return _Prepared(drafting, job, scripts)
 
@@ -250,7 +250,7 @@ class _Prepared:
 def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> LocalPart:
     from sqlext.jobs.in_process import LocalPart
 
-    sink = local_sink_of(draft.insert, script, sink_context(draft, place, env.zone))
+    sink = local_sink_of(draft.insert, script, sink_context(draft, place, env))
     steps = steps_of(draft.insert.plan, draft.insert.table.name.plain)
     return LocalPart(draft.name, draft.insert.span, script, sink, place, steps)
 

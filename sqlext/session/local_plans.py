@@ -143,7 +143,7 @@ def small_result(draft: Draft, place: Place | None, shared: SharedRows, env: Env
         return None
     from sqlext.sinks.small_results import SmallResult
 
-    context = sink_context(draft, place, env.zone)
+    context = sink_context(draft, place, env)
     try:
         script = finished_here(draft.insert, draft.script, env)
         sink = local_sink_of(draft.insert, script, context)

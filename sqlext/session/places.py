@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sqlext.analysis.inserts.bound import UPSERT
 from sqlext.analysis.inserts.fingerprint import digest
+from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import Place, Schedule
@@ -24,7 +25,9 @@ from sqlext.session.drafts import Draft, Drafts, JobDraft
 from sqlext.session.notices import moved, renamed, repeated, tell_repeats
 from sqlext.session.records import written_tables
 from sqlext.session.state import SessionState
+from sqlext.settings import LOCAL_BYTES, SINK_ROWS, Settings
 from sqlext.sinks.base import SinkContext
+from sqlext.sinks.few_rows import NOTHING, Few
 from sqlext.stores.opening import has_store
 from sqlext_catalog.model import QueryRecord
 from sqlext_catalog.properties import to_properties
@@ -81,7 +84,7 @@ class JobPlaces:
         return [Place(home, run) for home, run in zip(homes, drafting.runs(made, homes), strict=True)]
 
 
-def sink_context(draft: Draft, place: Place | None, zone: str) -> SinkContext:
+def sink_context(draft: Draft, place: Place | None, env: Environment) -> SinkContext:
     """Return what the sink of a query needs to know of it."""
     insert, script = draft.insert, draft.script
     return SinkContext(
@@ -91,12 +94,19 @@ def sink_context(draft: Draft, place: Place | None, zone: str) -> SinkContext:
         keys=insert.merge_keys if insert.mode == UPSERT else script.keys,
         exists=EXISTS if script.updating else None,
         kind=KIND if script.changelog else None,
-        zone=zone,
+        zone=env.zone,
         staging=place.home.staging if place else None,
         properties=tuple(to_properties(insert.table).items()),
         refusals=any(side.refused_of for side in script.sides),
         fence=place.home.fence if place else None,
+        # What is one batch may be all there is: to keep it until its rows are counted would cost too much.
+        few=NOTHING if script.at_once else few_of(env.settings),
     )
+
+
+def few_of(settings: Settings) -> Few:
+    """Return which micro-batches are written in the driver."""
+    return Few(settings.whole(SINK_ROWS) or 0, settings.whole(LOCAL_BYTES) or 0)
 
 
 def select_context(script: SparkScript, zone: str) -> SinkContext:

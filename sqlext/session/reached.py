@@ -82,7 +82,7 @@ def _is_far(table: Table) -> bool:
     return path is not None and is_remote(path)
 
 
-def sinks_of(draft: Draft, place: Place | None, zone: str) -> list[tuple[WriteSpec, SinkContext]]:
+def sinks_of(draft: Draft, place: Place | None, env: Environment) -> list[tuple[WriteSpec, SinkContext]]:
     """Return what ``open_sink`` needs to know of a query's sink, and of those of the rows beside its own."""
-    table, context = draft.insert.table, sink_context(draft, place, zone)
+    table, context = draft.insert.table, sink_context(draft, place, env)
     return [(connector_of(table).write_spec(table), context), *targets(draft.script.sides, context)]

@@ -22,6 +22,7 @@ from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.rewrite.script.side_rows import as_json
+from sqlext.sinks.few_rows import NOTHING, Few
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.stores.fence import Fence
 from sqlext_catalog.model import Options
@@ -51,6 +52,7 @@ class SinkContext:
         properties: table properties for a Delta table that the sink creates.
         refusals: whether rows that the sink refuses are told of (``Sink.take``) and the others written.
         fence: says whether the query is still this driver's; None for a query without a place.
+        few: which batches are written in the driver, where a sink can; none by itself.
     """
 
     query: str
@@ -64,6 +66,7 @@ class SinkContext:
     properties: Options = ()
     refusals: bool = False
     fence: Fence | None = None
+    few: Few = NOTHING
 
     def check_fence(self) -> None:
         """Return if the query is still this driver's, before a commit; raises RUN-029 if it is not."""
@@ -130,6 +133,13 @@ class Sink:
             SqlExtError: as ``open``.
         """
         return Foreseen(known=False)
+
+    def writer(self) -> str | None:
+        """Return who commits the micro-batches of a stream and why, for EXPLAIN; None where there is no choice.
+
+        Nothing is changed, and no Spark is asked.
+        """
+        return None
 
     def alter(self, spark: SparkSession, alteration: Alteration) -> None:
         """Change the columns of a table that is there; does nothing where a sink keeps no table.

@@ -51,6 +51,11 @@ def foreseen(spec: WriteSpec, context: SinkContext, coming: Sequence[Alteration]
     return _sink(spec, context).foreseen(coming)
 
 
+def writer(spec: WriteSpec, context: SinkContext) -> str | None:
+    """Return who commits the micro-batches of a stream to a table, for EXPLAIN; see ``Sink.writer``."""
+    return _sink(spec, context).writer()
+
+
 def alter_stored(spark: SparkSession, alteration: Alteration) -> None:
     """Change the columns of what lies behind a table, as ALTER TABLE asks; see ``Sink.alter``."""
     require_file_system(spark, alteration.before.path, alteration.before.format)

@@ -60,6 +60,7 @@ def _context(script: SideScript, context: SinkContext) -> SinkContext:
         zone=context.zone,
         properties=tuple(to_properties(script.table).items()),
         fence=context.fence,
+        few=context.few,
     )
 
 

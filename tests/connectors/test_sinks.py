@@ -12,7 +12,7 @@ import pytest
 from connectors.tables import table
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlext.connectors.delta import sink as delta_sink
+from sqlext.connectors.delta.sink import history
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import EXISTS
@@ -277,7 +277,7 @@ def test_delta_appends_once(session: SparkSession, tmp_path: Path) -> None:
 def test_delta_knows_its_batches_below_the_commits_of_others(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta_sink, "_DEPTHS", (2, 10))
+    monkeypatch.setattr(history, "_DEPTHS", (2, 10))
     sink = sink_of(session, KV, delta_options(tmp_path / "d"))
     for batch in (0, 1):
         sink.write_new(rows(session, ("a", batch)), batch)

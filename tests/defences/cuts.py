@@ -37,7 +37,7 @@ CUTS = (
     Cut(
         2,
         "tests/faults/test_failures.py::test_failing_sink_is_named_and_its_batch_comes_once",
-        "sqlext.connectors.delta.sink:DeltaSink.write",
+        "sqlext.connectors.delta.sink.tables:DeltaSink.write",
         "not self._history().has(df.sparkSession, batch_id)",
         "True",
     ),

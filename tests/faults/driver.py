@@ -32,7 +32,8 @@ from typing import Any
 
 import sqlext
 from sqlext.connectors.delta.replacement import DeltaReplacement
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.small_batches import SmallBatches
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.session.deploying.beside import NewVersions
@@ -45,6 +46,8 @@ from sqlext.spark.local import local_spark
 MOMENTS: dict[str, tuple[type, str, bool]] = {
     "before-commit": (BatchWriter, "__call__", True),
     "after-commit": (BatchWriter, "__call__", False),
+    "before-small-commit": (SmallBatches, "write", True),
+    "after-small-commit": (SmallBatches, "write", False),
     "between-sinks": (Side, "write", True),
     "heartbeat": (QueryHome, "write_heartbeat", True),
     "before-finish": (DeltaSink, "finish", True),

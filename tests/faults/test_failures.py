@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.recording import Recorder

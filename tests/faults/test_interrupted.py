@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.jobs.query import Query
 from tests.workspace import Workspace
 

@@ -83,3 +83,39 @@ def test_unbounded_killed_and_restarted(workspace: Workspace) -> None:
         ("a", "2024-01-01 00:00:10", "2", "9"),
         ("b", "2024-01-01 00:00:10", "1", "3"),
     ]
+
+
+_UPDATED = """
+CREATE TABLE totals (k STRING, w TIMESTAMP(3), n BIGINT, PRIMARY KEY (k, w) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '${OUT}/totals');
+CREATE TABLE panes (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/panes');
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO totals SELECT k, window_start, COUNT(*)
+    FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
+    EMIT AFTER WATERMARK EARLY EVERY ROW;
+  INSERT INTO panes SELECT k, v FROM events;
+END;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+@pytest.mark.parametrize("moment", ["before-small-commit", "after-small-commit"])
+@pytest.mark.parametrize("nth", [1, 4])
+def test_killed_around_a_commit_in_the_driver(workspace: Workspace, moment: str, nth: int) -> None:
+    """Of a stream by key and one that appends; the second start commits by Spark."""
+    workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13")
+    events = EVENTS.replace("'csv')", "'csv', 'source.monitor-interval' = '1 s', 'maxFilesPerTrigger' = '1')")
+    workspace.put("b.csv", "a,7,14", "b,1,15")
+    workspace.put("c.csv", "a,8,16")
+    script = events + _UPDATED
+    workspace.killed(script, f"{moment}:{nth}")
+    query = workspace.run("SET 'sqlext.sink.local-rows' = '0';", script)[-1].query
+    query.process_available()
+    query.stop()
+    assert [(k, w[-2:], n) for k, w, n in workspace.delta("totals")] == [
+        ("a", "00", "1"),
+        ("a", "10", "3"),
+        ("b", "10", "2"),
+    ]
+    assert workspace.delta("panes") == [("a", "1"), ("a", "2"), ("a", "7"), ("a", "8"), ("b", "1"), ("b", "3")]

@@ -9,7 +9,7 @@ import threading
 import pytest
 from pyspark.sql.classic.dataframe import DataFrame
 
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.errors import SqlExtError
 from sqlext.jobs.query import Query
 from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace

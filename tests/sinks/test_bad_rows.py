@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from tests.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.delta.reader.tables import log_of
-from sqlext.connectors.delta.sink import DeltaSink, History, target_of
+from sqlext.connectors.delta.sink.history import History
+from sqlext.connectors.delta.sink.tables import DeltaSink, target_of
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import on_disk
 from sqlext.sinks.replacing import Replacement

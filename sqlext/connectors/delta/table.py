@@ -69,7 +69,7 @@ class Delta(Connector):
     name = "delta"
     reader = "sqlext.connectors.delta.reader.tables:READER"
     places = "sqlext.connectors.delta.reader.places:PLACES"
-    sink = "sqlext.connectors.delta.sink:DeltaSink"
+    sink = "sqlext.connectors.delta.sink.tables:DeltaSink"
     local_sink = "sqlext.connectors.delta.local_sink:local_delta"
     replacement = "sqlext.connectors.delta.replacement:DeltaReplacement"
     decodes = True

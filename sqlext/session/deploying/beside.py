@@ -185,7 +185,7 @@ class NewVersions(SparkHandler):
 
     def replacement(self, candidate: Deployable, place: Place) -> Replacement:
         """Return how the rows of a query's sink are replaced by those of a version, or that they stay."""
-        table, context = candidate.draft.insert.table, sink_context(candidate.draft, place, candidate.env.zone)
+        table, context = candidate.draft.insert.table, sink_context(candidate.draft, place, candidate.env)
         found = replacement_of(table, context)
         if candidate.keeps_rows:
             spec = connector_of(table).write_spec(table)

@@ -14,6 +14,7 @@ from sqlext.analysis.inserts.replays import bind_replay
 from sqlext.analysis.inserts.sides import late_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
@@ -31,6 +32,9 @@ from sqlext.secrets import redact_forms
 from sqlext.session.drafts import end_of
 from sqlext.session.introspection.shared_tables import shared_tables
 from sqlext.session.local_plans import engine_of
+from sqlext.session.places import few_of
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.opening import writer
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 
@@ -67,7 +71,7 @@ def explain_statement(
     engines = [engine_of(plan, insert, env, there=spark_is_there) for plan, _, insert in plans]
     told = shared_tables([made for _, made, _ in plans], [insert for _, _, insert in plans], engines, env)
     texts = [
-        explained(_noted(plan, interval), made, detail, insert, Told(place, engine, shared))
+        explained(_noted(plan, interval), made, detail, insert, Told(place, engine, shared, _writer(insert, made, env)))
         for (plan, made, insert), place, engine, shared in zip(plans, places, engines, told, strict=True)
     ]
     return Result(("result",), [("\n\n".join(texts),)])
@@ -80,11 +84,13 @@ class Told(NamedTuple):
         place: what becomes of the checkpoint, where there is one.
         engine: who runs it and why, where it need not be Spark.
         shared: which tables it reads together with others of its statement set, and which not, and why.
+        sink: who commits its micro-batches and why, where there is a choice.
     """
 
     place: str | None = None
     engine: str | None = None
     shared: Sequence[str] = ()
+    sink: str | None = None
 
 
 def explained(
@@ -111,6 +117,7 @@ def explained(
         "Engine": [told.engine] if told.engine else [],
         "Sources": script.reading,
         "Shared": told.shared,
+        "Sink": [told.sink] if told.sink else [],
         "Checkpoint": (told.place or "").splitlines(),
     }
     lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
@@ -158,6 +165,15 @@ def _reach(plan: PlanNode, insert: BoundInsert | None) -> str:
     if insert.mode == FINAL_STATE:
         return f"{table}, folded by key and written at the end"
     return f"{table}, as they come" if plan.updating else f"{table}, appended"
+
+
+def _writer(insert: BoundInsert | None, script: SparkScript, env: Environment) -> str | None:
+    """Return who commits the micro-batches of an INSERT, where there is a choice."""
+    if insert is None or script.at_once or insert.overwrite:
+        return None
+    keys = insert.merge_keys if insert.mode == UPSERT else script.keys
+    context = SinkContext("", "", insert.mode, keys, zone=env.zone, few=few_of(env.settings))
+    return writer(connector_of(insert.table).write_spec(insert.table), context)
 
 
 def _noted(plan: PlanNode, interval: int | None) -> PlanNode:

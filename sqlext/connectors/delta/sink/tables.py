@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.delta.columns import ColumnChanges, column_changes, plain_type, require_same, stored_columns
 from sqlext.connectors.delta.constraints import TableConstraint, constraints, first_broken
 from sqlext.connectors.delta.damage import damage_at, refuse_emptied, telling_damage
 from sqlext.connectors.delta.reader.tables import log_folder, log_of
+from sqlext.connectors.delta.sink.history import History
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert
 from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Foreseen, Mode, RefusedRow, Sink, SinkContext, refuse_mode, row_text
+from sqlext.sinks.few_rows import Attempts, few_rows
 from sqlext.sinks.last_rows import existence, merge_statement, one_row_per_key
 from sqlext.sinks.letter_limit import LetterLimit
-from sqlext.spark.notices import Notice
 from sqlext.spark.object_urls import unreached
 from sqlext.spark.packages import require_delta
 from sqlext.types import LogicalType
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from sqlext.connectors.delta.sink.small_batches import SmallBatches
+
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
 #: The property of a table that is changed so that commits begun before it fail.
 FENCE = "sqlext.fence"
-#: How many commits are looked at: those of other writers may lie above the query's last one.
-_DEPTHS = (100, 10_000, 100_000)
 #: Beside a row: which constraint of the table it breaks.
 _BROKEN = "__broken"
 _MODES: tuple[Mode, ...] = ("append", "upsert", "overwrite")
@@ -53,6 +53,7 @@ class DeltaSink(Sink):
 
     spec: WriteSpec
     context: SinkContext
+    attempts: Attempts = field(default_factory=Attempts, compare=False, repr=False)
 
     @property
     def single_pass(self) -> bool:
@@ -111,6 +112,12 @@ class DeltaSink(Sink):
             return ("the Delta table changes too",)
         existing = self._coming_types(coming)
         return tuple(column_changes(alteration, existing).described()) if existing is not None else ()
+
+    def writer(self) -> str | None:
+        """Return whether few rows are committed in the driver, and why not; see ``Sink.writer``."""
+        from sqlext.connectors.delta.sink.small_batches import told
+
+        return told(self.spec, self.context)
 
     def _coming_types(self, coming: Sequence[Alteration]) -> Mapping[str, str] | None:
         existing = self._logged_types()
@@ -171,7 +178,27 @@ class DeltaSink(Sink):
 
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
-        self._commit(self._rows(df), batch_id)
+        rows = df.selectExpr(*self._projection(df))
+        table = self._table_here() if self.attempts.is_due() else None
+        if table is None:
+            self._commit(self._last_rows(rows), batch_id)
+            return
+        with few_rows(rows, self.context.few.rows) as found:
+            self.attempts.told(few=found.here is not None)
+            if found.here is None or not table.write(found.here, batch_id):
+                self._commit(self._last_rows(found.kept), batch_id)
+
+    def _table_here(self) -> SmallBatches | None:
+        """Return what commits few rows in this process; None where Spark commits all."""
+        if not self.context.few.rows:
+            return None
+        from sqlext.connectors.delta.sink.small_batches import small_batches
+        from sqlext.rewrite.arrow.translation import Unsuited
+
+        try:
+            return small_batches(self.spec, self.context)
+        except Unsuited:
+            return None
 
     def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
         """Commit a batch but for the rows that the table refuses; see ``Sink.take``."""
@@ -201,7 +228,9 @@ class DeltaSink(Sink):
 
     def _rows(self, df: DataFrame) -> DataFrame:
         """Return the rows as the table holds them; of an upsert the last one of each key."""
-        rows = df.selectExpr(*self._projection(df))
+        return self._last_rows(df.selectExpr(*self._projection(df)))
+
+    def _last_rows(self, rows: DataFrame) -> DataFrame:
         return one_row_per_key(rows, self._keys, self.context) if self.context.mode == "upsert" else rows
 
     def _commit(self, rows: DataFrame, batch_id: int) -> None:
@@ -209,8 +238,7 @@ class DeltaSink(Sink):
 
     @property
     def _keys(self) -> tuple[str, ...]:
-        """The columns that name a row: the PRIMARY KEY, else the query's own key. None: there is one row."""
-        return self.spec.primary_key or self.context.keys
+        return keys_of(self.spec, self.context)
 
     @property
     def _target(self) -> str:
@@ -301,6 +329,11 @@ def target_of(spec: WriteSpec) -> str:
     return f"delta.{identifier(spec.path or '')}"
 
 
+def keys_of(spec: WriteSpec, context: SinkContext) -> tuple[str, ...]:
+    """Return the columns that name a row: the PRIMARY KEY, else the query's own key. None: there is one row."""
+    return spec.primary_key or context.keys
+
+
 def _types(schema: StructType) -> dict[str, str]:
     """Return the columns of a table that is there, by name."""
     return {x.name: x.dataType.simpleString() for x in schema.fields}
@@ -326,69 +359,3 @@ def _transaction(spark: SparkSession, identity: str, batch_id: int) -> Iterator[
         # A number that stayed would make Delta skip other writes of the session.
         spark.conf.unset(_APP_ID)
         spark.conf.unset(_VERSION)
-
-
-@dataclass(frozen=True)
-class History:
-    """The commits that a query made to a table, by their metadata (``DESCRIBE HISTORY``).
-
-    Attributes:
-        table: as SQL names it.
-        identity: the query's, without spaces.
-    """
-
-    table: str
-    identity: str
-
-    def mark(self, batch_id: int) -> str:
-        """Return the ``userMetadata`` of a batch's commit."""
-        return f"{self._prefix}{batch_id}"
-
-    def has(self, spark: SparkSession, batch_id: int) -> bool:
-        """Return whether a batch is in the table: the last commit of the query says up to which all are.
-
-        Warns where the log no longer reaches back to the query's last commit: a batch as old as that is taken for one
-        that was not written.
-        """
-        last, commits = self._looked_up(spark)
-        if last is not None:
-            return last >= batch_id
-        self.tell_unless_whole(commits, batch_id)
-        return False
-
-    def last(self, spark: SparkSession) -> tuple[int | None, bool]:
-        """Return the last batch that is in the table, None where the log has none; and whether the log is whole."""
-        last, commits = self._looked_up(spark)
-        return last, min(version for version, _ in commits) == 0
-
-    def _looked_up(self, spark: SparkSession) -> tuple[int | None, list[tuple[int, str]]]:
-        """Return the last batch of the query, and the commits that were looked at."""
-        commits: list[tuple[int, str]] = []
-        for depth in _DEPTHS:
-            found = spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT {depth}")
-            commits = [(int(r[0]), r[1] or "") for r in found.select("version", "userMetadata").collect()]
-            last = self.last_of(commits)
-            if last is not None or len(commits) < depth:
-                return last, commits
-        return None, commits
-
-    def last_of(self, commits: Iterable[tuple[int, str]]) -> int | None:
-        """Return the last batch of the query among commits, given as version and ``userMetadata``; None without one."""
-        own = [(v, int(mark.removeprefix(self._prefix))) for v, mark in commits if mark.startswith(self._prefix)]
-        return max(own)[1] if own else None
-
-    def tell_unless_whole(self, commits: Iterable[tuple[int, str]], batch_id: int) -> None:
-        """Warn if a batch may be in the part of the log that is no longer there: its last versions are these."""
-        # With version 0 the log is whole, and so the batch is certainly not in it.
-        if min(version for version, _ in commits) > 0:
-            warnings.warn(self._unknown(batch_id), Notice, stacklevel=2)
-
-    @property
-    def _prefix(self) -> str:
-        return f"sqlext {self.identity} "
-
-    def _unknown(self, batch_id: int) -> str:
-        return (
-            f"the log of {self.table} reaches back to no commit of `{self.identity}`: if micro-batch {batch_id} was "
-            "written before the log was shortened, its rows are there twice now"
-        )

@@ -1,0 +1,1 @@
+"""Write Delta tables: by Spark, or in the driver where a batch has few rows."""
