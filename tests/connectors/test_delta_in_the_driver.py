@@ -208,7 +208,7 @@ def test_a_table_of_others_is_merged_by_spark(session: SparkSession, tmp_path: P
     assert rows_of(session, path) == [("a", 1)]
     assert DRIVER not in writers(session, path)
     if kind in ("check", "required"):
-        with pytest.raises(Exception, match="DELTA_(VIOLATE_CONSTRAINT|NOT_NULL_CONSTRAINT)"):
+        with pytest.raises(Exception, match=r"DELTA_(VIOLATE_CONSTRAINT|NOT_NULL_CONSTRAINT)"):
             sink.write_new(changes(session, (None if kind == "required" else "a", -1, True)), 2)
         assert rows_of(session, path) == [("a", 1)]
 
@@ -231,6 +231,17 @@ def test_a_batch_after_optimize_and_vacuum(session: SparkSession, tmp_path: Path
     sink.write_new(changes(session, ("5", 50, True), ("0", 0, False)), 12)
     assert rows_of(session, path) == sorted([*((str(n), n) for n in range(1, 12) if n != 5), ("5", 50)], key=repr)
     assert set(writers(session, path)) == {DRIVER}
+
+
+def test_a_path_that_is_another_table_to_spark(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a cluster whose file system is another one: this process has a table of that path, too."""
+    sink, other = sink_of(session, tmp_path / "d"), sink_of(session, tmp_path / "other")
+    monkeypatch.setattr(DeltaSink, "_target", other._target)
+    sink.write_new(changes(session, ("a", 1, True)), 0)
+    assert rows_of(session, tmp_path / "d") == []
+    assert writers(session, tmp_path / "other") == [SPARK]
 
 
 # --- whole queries ------------------------------------------------------------------------------------------------
@@ -277,4 +288,4 @@ def test_explain_says_who_commits(workspace: Workspace) -> None:
 def test_the_option_takes_numbers(workspace: Workspace) -> None:
     with pytest.raises(sqlext.SqlExtError) as refused:
         workspace.run("SET 'sqlext.sink.local-rows' = 'many';")
-    assert refused.value.code == "OPT-013"
+    assert refused.value.code == "OPT-011"

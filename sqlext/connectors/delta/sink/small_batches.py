@@ -5,7 +5,7 @@ A query's micro-batches may go either way, each as it comes. Both know what the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -54,9 +54,8 @@ def small_batches(spec: WriteSpec, context: SinkContext) -> SmallBatches:
     """
     require_place(spec, context)
     assert spec.path is not None
-    found = SmallBatches(DirectWriter(on_disk(spec.path), context, keys_of(spec, context)), context)
-    found.opened()
-    return found
+    found = SmallBatches(DirectWriter(on_disk(spec.path), context, keys_of(spec, context)), context, "")
+    return replace(found, identity=str(found.opened().metadata().id))
 
 
 def require_place(spec: WriteSpec, context: SinkContext) -> None:
@@ -78,10 +77,12 @@ class SmallBatches:
     Attributes:
         direct: commits them.
         context: the query.
+        identity: the id of the table.
     """
 
     direct: DirectWriter
     context: SinkContext
+    identity: str
 
     def opened(self) -> DeltaTable:
         """Return the table as it is now; raises as ``small_batches``."""

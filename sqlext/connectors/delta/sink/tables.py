@@ -49,11 +49,18 @@ class DeltaSink(Sink):
     ignores a number that it has seen; of other writes as metadata of the commit, which is looked up in the table's
     history when a batch may come again. A transaction there would make Delta work out the table's whole state for each
     batch, which takes twice as long as the write.
+
+    Attributes:
+        spec: the table.
+        context: the query.
+        attempts: whether the rows of the next batch are counted.
+        shared: the ids of tables that this process and Spark both find at the path.
     """
 
     spec: WriteSpec
     context: SinkContext
     attempts: Attempts = field(default_factory=Attempts, compare=False, repr=False)
+    shared: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def single_pass(self) -> bool:
@@ -179,7 +186,7 @@ class DeltaSink(Sink):
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
         rows = df.selectExpr(*self._projection(df))
-        table = self._table_here() if self.attempts.is_due() else None
+        table = self._table_here(df.sparkSession) if self.attempts.is_due() else None
         if table is None:
             self._commit(self._last_rows(rows), batch_id)
             return
@@ -188,7 +195,7 @@ class DeltaSink(Sink):
             if found.here is None or not table.write(found.here, batch_id):
                 self._commit(self._last_rows(found.kept), batch_id)
 
-    def _table_here(self) -> SmallBatches | None:
+    def _table_here(self, spark: SparkSession) -> SmallBatches | None:
         """Return what commits few rows in this process; None where Spark commits all."""
         if not self.context.few.rows:
             return None
@@ -196,9 +203,17 @@ class DeltaSink(Sink):
         from sqlext.rewrite.arrow.translation import Unsuited
 
         try:
-            return small_batches(self.spec, self.context)
+            found = small_batches(self.spec, self.context)
         except Unsuited:
             return None
+        return found if self._is_sparks(spark, found.identity) else None
+
+    def _is_sparks(self, spark: SparkSession, identity: str) -> bool:
+        """Return whether a table of this process is Spark's: a path may be one of another file system to Spark."""
+        if identity not in self.shared:
+            detail = spark.sql(f"DESCRIBE DETAIL {self._target}").select("id").collect()
+            self.shared.update(row[0] for row in detail)
+        return identity in self.shared
 
     def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
         """Commit a batch but for the rows that the table refuses; see ``Sink.take``."""
