@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +19,7 @@ from deltalake import DeltaTable, write_deltalake
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.connectors.delta.sink.direct import DirectWriter
+from sqlext.connectors.delta.sink.direct import DirectWriter, KeptTable
 from sqlext.connectors.delta.sink.ranges import bytes_within, key_ranges
 from sqlext.connectors.delta.sink.small_batches import SmallBatches, small_batches
 from sqlext.connectors.spec import WriteColumn, WriteSpec
@@ -293,6 +295,32 @@ def _edited(path: Path, action: str, edit: Any) -> None:
         if action in found:
             edit(found[action])
     log.write_text("".join(f"{json.dumps(a)}\n" for a in actions))
+
+
+# --- a table that is kept open ------------------------------------------------------------------------------------
+
+
+def test_a_table_that_is_kept_open_sees_what_others_commit(tmp_path: Path) -> None:
+    path = made(tmp_path / "t")
+    kept = KeptTable()
+    own = small_batches(spec(path), _UPSERT, kept)
+    for number in range(3):
+        assert own.write(changes((1, number, True)), 2 * number)
+        assert batches(path, replace(_UPSERT, query="other")).write(changes((1, -1, True), (2, number, True)), number)
+        assert own.write(changes((3, number, True), (2, 0, number == 1)), 2 * number + 1)
+    assert rows_of(path) == [(1, -1), (3, 2)]
+    assert type(pickle.loads(pickle.dumps(kept))) is KeptTable
+
+
+def test_another_table_at_the_same_path(tmp_path: Path) -> None:
+    path = made(tmp_path / "t")
+    own = batches(path)
+    for number in range(3):
+        assert own.write(changes((number, 0, True)), number)
+    shutil.rmtree(path)
+    made(path)
+    assert own.write(changes((9, 9, True)), 3)
+    assert (rows_of(path), DeltaTable(str(path)).version()) == ([(9, 9)], 1)
 
 
 # --- others write too ---------------------------------------------------------------------------------------------

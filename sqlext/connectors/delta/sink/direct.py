@@ -61,6 +61,15 @@ class DirectWriter:
         except TableNotFoundError:  # who was about to make it died
             return None
 
+    def commit(self, version: int) -> tuple[int, int] | None:
+        """Return what tells the file of a commit from others in its place; None where there is none."""
+        # PROTOCOL.md: versions are padded to twenty digits.
+        try:
+            found = (Path(self.path) / "_delta_log" / f"{version:020}.json").stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
     def require_plain(self, table: DeltaTable) -> None:
         """Check that a table needs no writer of Delta's own.
 
@@ -138,6 +147,36 @@ class DirectWriter:
     @property
     def _history(self) -> History:
         return History(f"delta.{identifier(self.path)}", self.context.identity)
+
+
+class KeptTable:
+    """Keeps a table open between batches: only new commits of its log are read then. A copy elsewhere opens its own."""
+
+    def __init__(self) -> None:
+        self._table: DeltaTable | None = None
+        self._commit: tuple[int, int] | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return KeptTable, ()
+
+    def now(self, direct: DirectWriter) -> DeltaTable | None:
+        """Return the table as it is now; None where there is none."""
+        kept, last = self._table, self._commit
+        # Another table may lie there by now: its commits are other files.
+        if kept is None or last is None or last != direct.commit(kept.version()):
+            self._table = direct.table()
+        else:
+            kept.update_incremental()
+        self.noted(direct)
+        return self._table
+
+    def noted(self, direct: DirectWriter) -> None:
+        """Take note of which commit the table is at: it may have made one."""
+        self._commit = direct.commit(self._table.version()) if self._table is not None else None
+
+    def forget(self) -> None:
+        """Open the table anew the next time."""
+        self._table = None
 
 
 def require_columns(columns: Iterable[tuple[str, pa.DataType | None]], keys: Sequence[str] | None) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlext.connectors.delta.sink.direct import DirectWriter, fields_of, require_columns
+from sqlext.connectors.delta.sink.direct import DirectWriter, KeptTable, fields_of, require_columns
 from sqlext.connectors.delta.sink.tables import keys_of
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import is_remote, on_disk
@@ -46,15 +46,21 @@ def told(spec: WriteSpec, context: SinkContext) -> str:
     return f"{most}, if '{own}' asks no more of who writes the table that is made" if own else most
 
 
-def small_batches(spec: WriteSpec, context: SinkContext) -> SmallBatches:
+def small_batches(spec: WriteSpec, context: SinkContext, kept: KeptTable | None = None) -> SmallBatches:
     """Return what commits small batches to a table that is there.
+
+    Args:
+        spec: the table.
+        context: the query.
+        kept: the table between batches; None to open it anew.
 
     Raises:
         Unsuited: where Spark must do it.
     """
     require_place(spec, context)
     assert spec.path is not None
-    found = SmallBatches(DirectWriter(on_disk(spec.path), context, keys_of(spec, context)), context, "")
+    direct = DirectWriter(on_disk(spec.path), context, keys_of(spec, context))
+    found = SmallBatches(direct, context, kept or KeptTable(), "")
     return replace(found, identity=str(found.opened().metadata().id))
 
 
@@ -77,11 +83,13 @@ class SmallBatches:
     Attributes:
         direct: commits them.
         context: the query.
+        kept: the table between batches.
         identity: the id of the table.
     """
 
     direct: DirectWriter
     context: SinkContext
+    kept: KeptTable
     identity: str
 
     def opened(self) -> DeltaTable:
@@ -91,7 +99,7 @@ class SmallBatches:
         except ImportError as reason:  # the server of Spark Connect has packages of its own
             raise Unsuited("a Delta table, without the package deltalake") from reason
         try:
-            table = self.direct.table()
+            table = self.kept.now(self.direct)
         except DeltaError as reason:  # Spark's Delta may know more
             raise Unsuited(f"a Delta table that delta-rs does not open: {in_one_line(str(reason))}") from reason
         if table is None:
@@ -131,7 +139,7 @@ class SmallBatches:
             except Unsuited:
                 return False
             except DeltaError:
-                continue
+                self.kept.forget()
         return self._has(self.opened(), batch_id)
 
     def _has(self, table: DeltaTable, batch_id: int) -> bool:
@@ -145,6 +153,7 @@ class SmallBatches:
             if self.direct.rewritten(table, held) > self.context.few.bytes:
                 return False
             self.direct.merge(table, held.append_column(EXISTS, coming[EXISTS]), batch_id)
+        self.kept.noted(self.direct)
         return True
 
     def _appended(self, rows: pa.Table) -> pa.Table:

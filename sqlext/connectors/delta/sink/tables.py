@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from sqlext.connectors.delta.sink.direct import KeptTable
     from sqlext.connectors.delta.sink.small_batches import SmallBatches
 
 _APP_ID = "spark.databricks.delta.write.txnAppId"
@@ -39,6 +40,21 @@ FENCE = "sqlext.fence"
 #: Beside a row: which constraint of the table it breaks.
 _BROKEN = "__broken"
 _MODES: tuple[Mode, ...] = ("append", "upsert", "overwrite")
+
+
+@dataclass
+class _Driver:
+    """What is remembered between batches that the driver may commit.
+
+    Attributes:
+        attempts: whether the rows of the next batch are counted.
+        shared: the ids of tables that this process and Spark both find at the path.
+        kept: the table between batches, once there was one.
+    """
+
+    attempts: Attempts = field(default_factory=Attempts)
+    shared: set[str] = field(default_factory=set)
+    kept: KeptTable | None = None
 
 
 @dataclass(frozen=True)
@@ -53,14 +69,12 @@ class DeltaSink(Sink):
     Attributes:
         spec: the table.
         context: the query.
-        attempts: whether the rows of the next batch are counted.
-        shared: the ids of tables that this process and Spark both find at the path.
+        driver: what is remembered between batches that the driver may commit.
     """
 
     spec: WriteSpec
     context: SinkContext
-    attempts: Attempts = field(default_factory=Attempts, compare=False, repr=False)
-    shared: set[str] = field(default_factory=set, compare=False, repr=False)
+    driver: _Driver = field(default_factory=_Driver, compare=False, repr=False)
 
     @property
     def single_pass(self) -> bool:
@@ -186,12 +200,12 @@ class DeltaSink(Sink):
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
         rows = df.selectExpr(*self._projection(df))
-        table = self._table_here(df.sparkSession) if self.attempts.is_due() else None
+        table = self._table_here(df.sparkSession) if self.driver.attempts.is_due() else None
         if table is None:
             self._commit(self._last_rows(rows), batch_id)
             return
         with few_rows(rows, self.context.few.rows) as found:
-            self.attempts.told(few=found.here is not None)
+            self.driver.attempts.told(few=found.here is not None)
             if found.here is None or not table.write(found.here, batch_id):
                 self._commit(self._last_rows(found.kept), batch_id)
 
@@ -199,21 +213,23 @@ class DeltaSink(Sink):
         """Return what commits few rows in this process; None where Spark commits all."""
         if not self.context.few.rows:
             return None
+        from sqlext.connectors.delta.sink.direct import KeptTable
         from sqlext.connectors.delta.sink.small_batches import small_batches
         from sqlext.rewrite.arrow.translation import Unsuited
 
+        self.driver.kept = self.driver.kept or KeptTable()
         try:
-            found = small_batches(self.spec, self.context)
+            found = small_batches(self.spec, self.context, self.driver.kept)
         except Unsuited:
             return None
         return found if self._is_sparks(spark, found.identity) else None
 
     def _is_sparks(self, spark: SparkSession, identity: str) -> bool:
         """Return whether a table of this process is Spark's: a path may be one of another file system to Spark."""
-        if identity not in self.shared:
+        if identity not in self.driver.shared:
             detail = spark.sql(f"DESCRIBE DETAIL {self._target}").select("id").collect()
-            self.shared.update(row[0] for row in detail)
-        return identity in self.shared
+            self.driver.shared.update(row[0] for row in detail)
+        return identity in self.driver.shared
 
     def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
         """Commit a batch but for the rows that the table refuses; see ``Sink.take``."""
