@@ -47,7 +47,7 @@ class Attempts:
         return not self.left_out
 
     def told(self, *, few: bool) -> None:
-        """Take note of a batch whose rows were counted."""
+        """Take note of a batch whose rows were counted: whether it was written here."""
         self.left_out = 0 if few else _PAUSE + 1
 
 

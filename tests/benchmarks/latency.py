@@ -6,7 +6,8 @@ A producer sends rows of json at a steady rate into two partitions; windows of t
 micro-batch. A row has arrived when it is given to the producer, and is through when the micro-batch that reads it has
 ended, its result committed. The first half of the time warms up and does not count. Prints milliseconds: the median
 and the 99th percentile over rows; then the medians over micro-batches, by Spark's names for their parts. ``blackhole``
-is what the operator costs, ``append`` adds each pane to a Delta table, ``merge`` keeps one row of a window there.
+is what the operator costs, ``append`` adds each pane to a Delta table, ``merge`` keeps one row of a window there. Spark
+commits all batches of ``append-by-spark`` and ``merge-by-spark``, the driver those of the others.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts -
   'scan.startup.mode' = 'earliest-offset');
 CREATE TABLE out (k BIGINT, window_start TIMESTAMP(3), {pane_column}n BIGINT, total BIGINT{key}) WITH ({sink});
 SET 'pipeline.name' = '{topic}';
+SET 'sqlext.sink.local-rows' = '{rows}';
 INSERT INTO out SELECT k, window_start, {pane}COUNT(*), SUM(v)
 FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
 EMIT AFTER WATERMARK EARLY EVERY 1s;
@@ -47,16 +49,25 @@ _KEY = ", PRIMARY KEY (k, window_start) NOT ENFORCED"
 
 
 class Sink(NamedTuple):
-    """Where results go: the options, and whether each update is a row of its own (a pane) or the window's new row."""
+    """Where results go.
+
+    Attributes:
+        options: of the table.
+        panes: whether each update is a row of its own (a pane), or the window's new row.
+        rows: up to how many rows of a batch the driver commits.
+    """
 
     options: str
     panes: bool
+    rows: int = 10_000
 
 
 SINKS = {
     "blackhole": Sink("'connector' = 'blackhole'", panes=True),
     "append": Sink("'connector' = 'delta', 'path' = '{out}'", panes=True),
     "merge": Sink("'connector' = 'delta', 'path' = '{out}'", panes=False),
+    "append-by-spark": Sink("'connector' = 'delta', 'path' = '{out}'", panes=True, rows=0),
+    "merge-by-spark": Sink("'connector' = 'delta', 'path' = '{out}'", panes=False, rows=0),
 }
 
 
@@ -105,7 +116,7 @@ def measured(spark: SparkSession, root: Path, broker: str, name: str, given: arg
     options = sink.options.format(out=root / name)
     pane = {"pane_column": "pane BIGINT, ", "pane": "PANE_INDEX(), ", "key": ""}
     kept = {"pane_column": "", "pane": "", "key": _KEY}
-    script = _TABLES.format(topic=topic, broker=broker, sink=options, **(pane if sink.panes else kept))
+    script = _TABLES.format(topic=topic, broker=broker, sink=options, rows=sink.rows, **(pane if sink.panes else kept))
     sender = Sender(broker, topic, given.rate, given.keys)
     query = (
         sqlext.connect(session, catalog=str(root / f"{name}-catalog"))
@@ -133,7 +144,7 @@ def _print(name: str, reports: list[Any], arrived: list[list[float]]) -> None:
     p50, p99 = np.percentile(np.concatenate(latencies), [50, 99])
     parts = {k: median(r.durationMs.get(k, 0) for r in reports) for k in reports[0].durationMs}
     shown = ", ".join(f"{k} {v:.0f}" for k, v in parts.items())
-    print(f"{name:10} p50 {p50:5.0f} ms, p99 {p99:5.0f} ms; {len(reports)} micro-batches: {shown}", flush=True)
+    print(f"{name:15} p50 {p50:5.0f} ms, p99 {p99:5.0f} ms; {len(reports)} micro-batches: {shown}", flush=True)
 
 
 def _ends(report: Any) -> list[int]:

@@ -205,8 +205,9 @@ class DeltaSink(Sink):
             self._commit(self._last_rows(rows), batch_id)
             return
         with few_rows(rows, self.context.few.rows) as found:
-            self.driver.attempts.told(few=found.here is not None)
-            if found.here is None or not table.write(found.here, batch_id):
+            written = found.here is not None and table.write(found.here, batch_id)
+            self.driver.attempts.told(few=written)
+            if not written:
                 self._commit(self._last_rows(found.kept), batch_id)
 
     def _table_here(self, spark: SparkSession) -> SmallBatches | None:
