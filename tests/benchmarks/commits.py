@@ -1,6 +1,6 @@
 """What a micro-batch of few rows costs that is committed to a Delta table: by Spark, and in the driver.
 
-python -m tests.benchmarks.commits [--rows 1000] [--batches 30] [--window 10]
+python -m tests.benchmarks.commits [--rows 1000] [--batches 30] [--window 10] [--modes append upsert]
 
 Both ways take the same batches in turns, within one JVM, each into a table of its own: rows that are appended, and rows
 that are merged by key and window. A window lasts for some batches, so the keys of one are updated that often.
@@ -94,11 +94,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--batches", type=int, default=30)
     parser.add_argument("--window", type=int, default=10)
+    parser.add_argument("--modes", nargs="*", default=["append", "upsert"])
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         spark = local_spark(cores=2, folder=root / "spark")
-        for mode in ("append", "upsert"):
+        for mode in given.modes:
             compared(spark, root, mode, given)
         spark.stop()
 
