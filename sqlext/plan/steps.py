@@ -10,6 +10,7 @@ from typing import Any
 from sqlext.plan import nodes
 from sqlext.plan.explain import changelog_of, detail_of
 from sqlext.plan.stateful import Stateful
+from sqlext.secrets import redact_forms
 
 #: What the step is called that takes the rows of the plan.
 SINK = "Sink"
@@ -22,7 +23,7 @@ class PlanStep:
     Attributes:
         number: of the step, from 0, the sink first; a step comes before those that it reads.
         step: what EXPLAIN calls it: ``Scan``, ``Aggregate``, ``Join``, ...
-        detail: what EXPLAIN says of it.
+        detail: what EXPLAIN says of it, without secrets.
         changelog: how its rows change.
         stateful: whether it keeps state.
         input: the name under which a time keeper knows a scan; None of any other step.
@@ -81,7 +82,7 @@ class _Numbering:
         yield PlanStep(
             number,
             node.step,
-            detail_of(node),
+            redact_forms(detail_of(node)),
             changelog_of(node),
             stateful,
             self._input(node),

@@ -33,6 +33,7 @@ from sqlext.plan.normal_form import (
 )
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.unnest import Unnested
+from sqlext.secrets import redact_forms
 
 #: Part -> its text, and the digest of its normal form.
 Fingerprint = dict[str, tuple[str, str]]
@@ -234,7 +235,9 @@ class _Parts:
     def add(self, name: str, text: str, form: object = None) -> None:
         self._counts[name] += 1
         number = self._counts[name]
-        shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+        # It is kept in the checkpoint, and digests alone are compared.
+        plain = redact_forms(text)
+        shown = plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 3]}..."
         key = name if number == 1 else f"{name} ({number})"
         self.found[key] = (shown, _digest(repr(form if form is not None else text)))
 

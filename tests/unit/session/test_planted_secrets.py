@@ -260,3 +260,18 @@ def test_words_behind_a_name_are_no_secrets(text: str) -> None:
 @pytest.mark.parametrize("path", ["/data/sk-learn-2024/x", "/data/sk_20241127101500123", "/data/eyJ/x.y", "/AKIA/x"])
 def test_paths_are_no_tokens(path: str) -> None:
     assert redact_value("path", path) == path
+
+
+def test_what_a_query_leaves_of_its_text(tmp_path: Path) -> None:
+    """Checkpoints and records show parts of a query."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"k":"a"}', "utf-8")
+    session = sqlext.connect(catalog=tmp_path / "catalog", settings={"sqlext.engine": "local"})
+    table = "CREATE TABLE {0} (k STRING) WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{1}/{0}');"
+    tables = "".join(table.format(name, tmp_path) for name in ("in", "out")).replace("TABLE in", "TABLE `in`")
+    tests = f"k <> 'sk-{secret(0)}' AND k <> 'password={secret(0)}'"
+    text = f"INSERT INTO out SELECT k FROM `in` WHERE {tests};"
+    (*_, inserted) = session.run(tables + text)
+    assert inserted.query is not None
+    assert found_in("\n".join(files(tmp_path))) == []
+    assert found_in(repr(session.monitor.queries())) == []
