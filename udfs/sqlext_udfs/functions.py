@@ -120,7 +120,7 @@ def _decimal(value: Any, type_: LogicalType) -> Decimal:
             rounded = number.quantize(Decimal(1).scaleb(-scale))
         except InvalidOperation:
             rounded = None
-    if rounded is None or not rounded.is_finite() or abs(rounded) >= Decimal(10) ** (digits - scale):
+    if rounded is None or not rounded.is_finite() or rounded.copy_abs() >= Decimal(10) ** (digits - scale):
         raise OverflowError(f"the function gives {number}, which is no {type_}")
     return rounded
 

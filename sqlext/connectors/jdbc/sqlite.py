@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +23,8 @@ _TYPES: Mapping[str, str] = {
     "VARBINARY": "BLOB",
 }
 _HINT = "jdbc:sqlite:/folder/file.db"
+#: With Python's 28 digits ``quantize`` would refuse what a DECIMAL(38) holds.
+_WIDEST = Context(prec=80)
 
 
 class Sqlite(Driver):
@@ -92,7 +94,7 @@ class Sqlite(Driver):
         """Return what makes a value of the type of one of SQLite; it raises ValueError for one that is none."""
         if declared.root == "DECIMAL":
             step = Decimal(1).scaleb(-(declared.scale or 0))
-            return lambda value: Decimal(str(value)).quantize(step, ROUND_HALF_UP)
+            return lambda value: Decimal(str(value)).quantize(step, ROUND_HALF_UP, _WIDEST)
         return _READ.get(declared.root)
 
     def written(self, declared: LogicalType) -> Conversion | None:

@@ -99,15 +99,17 @@ def _null_if(of: Of, node: exp.Nullif) -> Expression | None:
 
 
 def _concat(of: Of, node: exp.Concat) -> Expression | None:
-    return _joined_texts(*(of(v) for v in node.expressions))
+    # CONCAT_WS is a kind of CONCAT to sqlglot.
+    name = "concat_ws" if isinstance(node, exp.ConcatWs) else "concat"
+    return _joined_texts(*(of(v) for v in node.expressions), name=name)
 
 
 def _joined(of: Of, node: exp.DPipe) -> Expression | None:
     return _joined_texts(of(node.this), of(node.expression))
 
 
-def _joined_texts(*inputs: Expression) -> Expression | None:
-    return _text("concat", *inputs) if all(i.type == _STRING for i in inputs) else None
+def _joined_texts(*inputs: Expression, name: str = "concat") -> Expression | None:
+    return _text(name, *inputs) if len(inputs) > 1 and all(i.type == _STRING for i in inputs) else None
 
 
 def _replace(of: Of, node: exp.Replace) -> Expression | None:

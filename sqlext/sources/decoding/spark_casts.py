@@ -129,7 +129,7 @@ def to_decimal(text: str, precision: int, scale: int) -> Decimal:
     if exact and exact.adjusted() >= precision - scale:  # ``quantize`` has a limit of its own
         raise OverflowError(text)
     value = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _WIDEST)
-    if abs(value) >= Decimal(10) ** (precision - scale):
+    if value.copy_abs() >= Decimal(10) ** (precision - scale):  # ``abs`` would round to 28 digits
         raise OverflowError(text)
     return value
 

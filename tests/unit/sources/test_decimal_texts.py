@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.connectors.jdbc.sqlite import Sqlite
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.csv_decoder import CsvDecoder
 from sqlext.sources.decoding.json_decoder import JsonBlocks, JsonDecoder
 from sqlext.sources.decoding.json_layout import LayoutReader
+from sqlext.sources.decoding.spark_casts import to_decimal
+from sqlext.types import decimal
 
 COLUMNS = (
     ArrowField("m", pa.decimal128(6, 2)),
@@ -63,3 +69,13 @@ def test_csv(number: str, date: str) -> None:
             return None
 
     assert read(line + b"\n") == read(line), line
+
+
+@pytest.mark.parametrize("digits", ["9" * 20 + "." + "9" * 18, "-" + "9" * 20 + "." + "9" * 18])
+def test_all_38_digits_are_kept_one_by_one(digits: str) -> None:
+    assert to_decimal(digits, 38, 18) == Decimal(digits)
+    read = Sqlite().read(decimal(38, 18))
+    assert read is not None
+    assert read(digits) == Decimal(digits)
+    with pytest.raises(OverflowError):
+        to_decimal(digits.replace(".", "0."), 38, 18)

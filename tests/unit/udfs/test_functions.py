@@ -18,6 +18,7 @@ FITS = [
     ("BOOLEAN", True, True),
     ("DECIMAL(4, 2)", 1, Decimal("1.00")),
     ("DECIMAL(4, 2)", Decimal("1.005"), Decimal("1.00")),
+    ("DECIMAL(38, 18)", Decimal("9" * 20 + "." + "9" * 18), Decimal("9" * 20 + "." + "9" * 18)),
     ("DATE", date(2024, 1, 2), date(2024, 1, 2)),
     ("TIMESTAMP", datetime(2024, 1, 2), datetime(2024, 1, 2)),
     ("BINARY", b"a", b"a"),

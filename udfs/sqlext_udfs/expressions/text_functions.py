@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -73,10 +74,17 @@ def _trimmed(trim: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     return lambda of, texts, characters: trim(texts, characters=str(first(characters)))
 
 
+def _joined(of: pa.DataType, between: pa.Array, first: pa.Array, *others: pa.Array) -> pa.Array:
+    """Return texts with a separator between those that are there; Arrow leaves a row out that has none."""
+    none = reduce(pc.and_, (pc.is_null(texts) for texts in (first, *others)))
+    return pc.binary_join_element_wise(pc.if_else(none, "", first), *others, between, null_handling="skip")
+
+
 #: A place that no text reaches.
 _FAR = 1 << 31
 TEXT_FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "concat": lambda of, *texts: pc.binary_join_element_wise(*texts, ""),
+    "concat_ws": _joined,
     "replace": _replaced,
     "substring": _substring,
     "substring_index": _before,
