@@ -1,4 +1,4 @@
-"""The table that the answers of Flink were recorded over, as a Spark DataFrame."""
+"""The tables that the answers of Flink were recorded over, as Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -25,9 +25,19 @@ def session(spark: SparkSession) -> SparkSession:
 
 
 @pytest.fixture(scope="session")
-def strs(session: SparkSession) -> DataFrame:
-    """Return the recorded table."""
-    from recorded_flink import DERIVED, FILE_SCHEMA, RECORDED
+def frames(session: SparkSession) -> dict[str, DataFrame]:
+    """Return the recorded tables, by the files of answers over them."""
+    from recorded_flink import ANSWERS, RECORDED
 
-    frame = session.read.schema(FILE_SCHEMA).json(str(RECORDED / "strs.json"))
-    return frame.selectExpr("*", *DERIVED).coalesce(1).cache()
+    opened: dict[str, DataFrame] = {}
+    for table in ANSWERS.values():
+        if table.file not in opened:
+            frame = session.read.schema(table.schema).json(str(RECORDED / table.file))
+            opened[table.file] = frame.selectExpr(*table.derived).coalesce(1).cache()
+    return {name: opened[table.file] for name, table in ANSWERS.items()}
+
+
+@pytest.fixture(scope="session")
+def strs(frames: dict[str, DataFrame]) -> DataFrame:
+    """Return the table of the scalar functions."""
+    return frames["scalars"]

@@ -1,8 +1,9 @@
-"""The table that the answers were recorded over, and an environment that knows its types."""
+"""The tables that the answers were recorded over, and an environment that knows their types."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,77 @@ DERIVED = (
     "ts ts6",
 )
 FILE_SCHEMA = "id INT, s STRING, n INT, x DOUBLE, b BOOLEAN, ts TIMESTAMP_NTZ, j STRING, u STRING"
+
+#: A table of values at the edges of their types: the largest, the smallest, zero, NULL, and of each kind an odd one.
+_EDGES: dict[str, LogicalType] = {
+    "id": t.INT,
+    "t": t.TINYINT,
+    "h": t.SMALLINT,
+    "i": t.INT,
+    "l": t.BIGINT,
+    "f": t.FLOAT,
+    "x": t.DOUBLE,
+    "p": t.decimal(5, 2),
+    "q": t.decimal(20, 10),
+    "r": t.decimal(38, 18),
+    "w": t.decimal(38, 0),
+    "s": t.STRING,
+    "y": t.BYTES,
+    "b": t.BOOLEAN,
+    "d": t.DATE,
+    "m": t.TIME,
+    "a": t.TIMESTAMP3,
+    "g": t.timestamp(6),
+    "k": t.TIMESTAMP_LTZ3,
+    "ai": t.array(t.INT),
+    "au": t.array(t.STRING),
+    "mp": t.map_of(t.STRING, t.INT),
+    "ro": t.row(t.Field("g", t.INT), t.Field("u", t.STRING), t.Field("e", t.row(t.Field("o", t.DOUBLE)))),
+    "ar": t.array(t.row(t.Field("g", t.INT), t.Field("u", t.STRING))),
+    "c": t.char(4),
+    "v": LogicalType("VARCHAR", 3),
+    "z": LogicalType("BINARY", 3),
+}
+_EDGES_IN_FILE = {
+    **{name: type_.spark() for name, type_ in _EDGES.items() if name not in "cvz"},
+    "m": "STRING",
+    "k": "STRING",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that answers were recorded over.
+
+    Args:
+        file: its rows, a file of JSON.
+        columns: their types.
+        schema: the columns of the file, for Spark.
+        derived: all columns or those beyond the file's, for Spark.
+    """
+
+    file: str
+    columns: dict[str, LogicalType]
+    schema: str
+    derived: tuple[str, ...]
+
+
+STRS = Table("strs.json", COLUMNS, FILE_SCHEMA, ("*", *DERIVED))
+EDGES = Table(
+    "edges.json",
+    _EDGES,
+    ", ".join(f"{name} {type_}" for name, type_ in _EDGES_IN_FILE.items()),
+    (
+        *(name for name in _EDGES_IN_FILE if name not in "mk"),
+        "CAST(m AS TIME(0)) m",
+        "CAST(k AS TIMESTAMP) k",
+        "rpad(s, 4, ' ') c",
+        "left(s, 3) v",
+        "rpad(left(y, 3), 3, X'00') z",
+    ),
+)
+#: The files of answers, and the table of each.
+ANSWERS = {"scalars": STRS, "aggregates": STRS, "meetings": EDGES}
 
 
 def recorded(name: str) -> list[dict[str, Any]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from recorded_flink import Strs, differences, recorded
+from recorded_flink import ANSWERS, Strs, differences, recorded
 
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.rewrite.expressions.renderer import render
@@ -55,37 +56,61 @@ def answers(frame: DataFrame, texts: list[str]) -> list[Any]:
     return [[plain(row[i]) for row in rows] for i in range(len(texts))]
 
 
-def _chunks(name: str) -> list[list[dict[str, Any]]]:
-    skipped = {**differences("values"), **differences("types")}
-    asked = [r for r in recorded(name) if "rows" in r and r["expression"] not in skipped]
-    return [asked[i : i + CHUNK] for i in range(0, len(asked), CHUNK)]
+@dataclass(frozen=True)
+class _Chunk:
+    """Some answers of one file."""
+
+    name: str
+    answers: list[dict[str, Any]]
+
+    def rendered(self) -> list[str]:
+        """Return their expressions as Spark SQL."""
+        scope = Strs(columns=ANSWERS[self.name].columns)
+        return [render(parse_expression_text(a["expression"], "flink"), scope) for a in self.answers]
 
 
-@pytest.mark.parametrize("chunk", _chunks("scalars") + _chunks("aggregates"), ids=lambda c: c[0]["expression"])
-def test_same_values_as_flink(strs: DataFrame, chunk: list[dict[str, Any]]) -> None:
-    texts = [render(parse_expression_text(r["expression"], "flink"), Strs()) for r in chunk]
-    wrong = []
-    for record, text, ours in zip(chunk, texts, answers(strs, texts), strict=True):
-        theirs = record["rows"] * (len(ours) if len(record["rows"]) == 1 and isinstance(ours, list) else 1)
-        same = partial(agree, exactly="JSON" in record["expression"])
-        if not isinstance(ours, list) or len(ours) != len(theirs) or not all(map(same, ours, theirs)):
+def _chunks(key: str, *, listed: bool = False) -> list[_Chunk]:
+    """Return the answers with this key, in pieces: those that are listed as differences, or the others."""
+    values, others = differences("values"), {**differences("types"), **differences("fails")}
+    found = []
+    for name in ANSWERS:
+        asked = [r for r in recorded(name) if key in r and r["expression"] not in others]
+        asked = [r for r in asked if (r["expression"] in values) == listed]
+        found += [_Chunk(name, asked[i : i + CHUNK]) for i in range(0, len(asked), CHUNK)]
+    return found
+
+
+def _label(chunk: _Chunk) -> str:
+    return f"{chunk.name} {chunk.answers[0]['expression']}"
+
+
+def _same_rows(record: dict[str, Any], ours: Any) -> bool:
+    if not isinstance(ours, list):
+        return False
+    theirs = record["rows"] * (len(ours) if len(record["rows"]) == 1 else 1)
+    same = partial(agree, exactly="JSON" in record["expression"])
+    return len(ours) == len(theirs) and all(map(same, ours, theirs))
+
+
+@pytest.mark.parametrize("chunk", _chunks("rows"), ids=_label)
+def test_same_values_as_flink(frames: dict[str, DataFrame], chunk: _Chunk) -> None:
+    texts, wrong = chunk.rendered(), []
+    for record, text, ours in zip(chunk.answers, texts, answers(frames[chunk.name], texts), strict=True):
+        if not _same_rows(record, ours):
             wrong.append(f"{record['expression']}\n  as {text}\n  ours   {ours}\n  Flink's {record['rows']}")
     assert not wrong, "\n".join(wrong)
 
 
-def test_rendered_types_are_the_inferred_ones(strs: DataFrame) -> None:
+def test_rendered_types_are_the_inferred_ones(frames: dict[str, DataFrame]) -> None:
     """What ``infer`` says about a rendered expression is what Spark then makes of it."""
     wrong = []
-    for record in recorded("scalars") + recorded("aggregates"):
-        expression = record["expression"]
-        if "rows" not in record or expression in {**differences("values"), **differences("types")}:
-            continue
-        env = Strs()
-        node = parse_expression_text(expression, "flink")
-        type_ = env.type_of(node)
-        made = strs.selectExpr(f"{render(node, env)} AS r").schema[0].dataType.simpleString()
-        if type_ is not None and _folded(type_.spark()) != _folded(made):
-            wrong.append(f"{expression}: inferred {type_.spark()}, made {made}")
+    for chunk in _chunks("rows"):
+        env = Strs(columns=ANSWERS[chunk.name].columns)
+        for record, text in zip(chunk.answers, chunk.rendered(), strict=True):
+            type_ = env.type_of(parse_expression_text(record["expression"], "flink"))
+            made = frames[chunk.name].selectExpr(f"{text} AS r").schema[0].dataType.simpleString()
+            if type_ is not None and _folded(type_.spark()) != _folded(made):
+                wrong.append(f"{record['expression']}: inferred {type_.spark()}, made {made}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -93,16 +118,11 @@ def _folded(text: str) -> str:
     return text.lower().replace(" ", "").replace("`", "")
 
 
-def test_differences_still_differ(strs: DataFrame) -> None:
+def test_differences_still_differ(frames: dict[str, DataFrame]) -> None:
     """A difference that is gone must leave the list."""
-    for record in recorded("scalars") + recorded("aggregates"):
-        if "rows" not in record or record["expression"] not in differences("values"):
-            continue
-        text = render(parse_expression_text(record["expression"], "flink"), Strs())
-        (ours,) = answers(strs, [text])
-        theirs = record["rows"] * (len(ours) if len(record["rows"]) == 1 and isinstance(ours, list) else 1)
-        same = isinstance(ours, list) and all(map(agree, ours, theirs))
-        assert not same, record["expression"]
+    for chunk in _chunks("rows", listed=True):
+        for record, ours in zip(chunk.answers, answers(frames[chunk.name], chunk.rendered()), strict=True):
+            assert not _same_rows(record, ours), record["expression"]
 
 
 #: Functions and forms that only Flink has, as a script in spark mode writes them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
-from sqlext.analysis.functions.rendering import typed, wrapped
+from sqlext.analysis.functions.rendering import is_rounded_by_spark, typed, wrapped
 from sqlext.analysis.functions.results import never_null, same_as, strict, unknown
 from sqlext.analysis.types import decimals
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Literal, Unary
@@ -111,11 +111,9 @@ def mod_type(call: CallTypes) -> LogicalType | None:
     left, right = call.type(0), call.type(1)
     if left is None or right is None:
         return None
-    if left.root == "DECIMAL" or right.root == "DECIMAL":
-        sides = decimals.as_decimal(left), decimals.as_decimal(right)
-        result = decimals.arithmetic("%", *sides)
-    else:
-        result = right
+    result = right
+    if left.scale or right.scale:
+        result = decimals.arithmetic("%", decimals.as_decimal(left), decimals.as_decimal(right))
     return result.as_nullable() if call.nullable else result.not_null()
 
 
@@ -127,6 +125,8 @@ def _abs(call: CallTexts) -> str:
     """ABS of the smallest integer is itself, as in Java; Spark would fail."""
     if call.result and call.result.root in ("TINYINT", "SMALLINT", "INT"):
         return wrapped(f"abs(CAST({call.args[0]} AS BIGINT))", call.result)
+    if call.result and is_rounded_by_spark(call.result):
+        return f"CAST(replace(CAST({call.args[0]} AS STRING), '-', '') AS {call.result.spark()})"
     return f"abs({call.args[0]})"
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
+from sqlext.analysis.functions.rendering import as_branch, as_written
 from sqlext.analysis.functions.results import common, nullable, nullable_as
 from sqlext.analysis.types import constructors
 from sqlext.analysis.types.operands import need_condition
@@ -49,12 +51,26 @@ def _typeof(call: CallTexts) -> str:
     return quoting.string(str(type_)) if type_ else f"typeof({call.args[0]})"
 
 
+def _converted(call: CallTexts, first: int = 0) -> CallTexts:
+    """Return a call whose alternatives, from one argument on, have the common type."""
+    pairs = zip(call.args[first:], call.types[first:], strict=True)
+    return replace(call, args=(*call.args[:first], *(as_branch(text, type_, call.result) for text, type_ in pairs)))
+
+
+def _alternatives(call: CallTexts) -> str:
+    return as_written(_converted(call))
+
+
+def _if(call: CallTexts) -> str:
+    return as_written(_converted(call, 1))
+
+
 def _extreme(name: str) -> Callable[[CallTexts], str]:
     """NULL if any argument is (Spark skips NULLs)."""
 
     def render(call: CallTexts) -> str:
         maybe = [call.atom(i) for i, t in enumerate(call.types) if t is None or t.nullable]
-        plain = f"{name}({', '.join(call.args)})"
+        plain = f"{name}({', '.join(_converted(call).args)})"
         if not maybe:
             return plain
         return f"CASE WHEN {' AND '.join(f'{a} IS NOT NULL' for a in maybe)} THEN {plain} END"
@@ -63,9 +79,9 @@ def _extreme(name: str) -> Callable[[CallTexts], str]:
 
 
 CONDITIONAL = (
-    fn("IF", "boolean, any, any", _if_type),
-    fn("COALESCE", "any, any...", _first_value_type("COALESCE")),
-    fn("IFNULL", "any, any", _first_value_type("IFNULL")),
+    fn("IF", "boolean, any, any", _if_type, _if),
+    fn("COALESCE", "any, any...", _first_value_type("COALESCE"), _alternatives),
+    fn("IFNULL", "any, any", _first_value_type("IFNULL"), _alternatives),
     fn("NULLIF", "any, any", nullable_as(0)),
     fn("GREATEST", "any, any...", _branches("GREATEST"), _extreme("greatest"), spark=common(nulls="all")),
     fn("LEAST", "any, any...", _branches("LEAST"), _extreme("least"), spark=common(nulls="all")),

@@ -11,6 +11,10 @@ from sqlext.types import LogicalType
 #: Bits that an integer type lacks to 64: shifting out and back keeps the low bits, as Java's overflow does.
 _SPARE_BITS = {"TINYINT": 56, "SMALLINT": 48, "INT": 32}
 
+_MOST_DIGITS = 38
+#: Digits of ``scala.math.BigDecimal``.
+_SCALA_DIGITS = 34
+
 _FIXED_ZONE = re.compile(r"(UTC|GMT|Z|UT)?([+-]\d{1,2}(:?\d{2})?)?$|Etc/(UTC|GMT[+-]?\d*)$|Z$", re.IGNORECASE)
 
 
@@ -20,6 +24,28 @@ def wrapped(text: str, type_: LogicalType) -> str:
     if bits is None:
         return text
     return f"CAST(shiftright(shiftleft({text}, {bits}), {bits}) AS {type_.root})"
+
+
+def is_rounded_by_spark(type_: LogicalType) -> bool:
+    """Whether Spark's ``-x`` and ``abs(x)`` of a type lose digits: they have 34, a DECIMAL up to 38."""
+    return type_.root == "DECIMAL" and (type_.precision or 0) > _SCALA_DIGITS
+
+
+def without_double_minus(text: str, type_: LogicalType) -> str:
+    """Return the number that a text holds, with ``--`` for a sign that was turned twice."""
+    return f"CAST(replace({text}, '--', '') AS {type_.spark()})"
+
+
+def as_branch(text: str, from_: LogicalType | None, to: LogicalType | None) -> str:
+    """Return one of several values that become one, converted where Spark would find another common type.
+
+    Spark makes FLOAT beside another number a DOUBLE, and reads a BIGINT beside a DECIMAL as one of 20 digits.
+    """
+    if from_ is None or to is None or not from_.is_numeric or from_.root == to.root:
+        return text
+    if to.root == "DECIMAL" and from_.root == "BIGINT":
+        return f"{'TRY_CAST' if to.precision == _MOST_DIGITS else 'CAST'}({text} AS {to.spark()})"
+    return f"CAST({text} AS FLOAT)" if to.root == "FLOAT" else text
 
 
 def typed(template: str) -> Callable[[CallTexts], str]:

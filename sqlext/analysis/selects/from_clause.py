@@ -35,6 +35,7 @@ from sqlext.dialect.ast.queries import (
     TableFunction,
     TableRef,
     Unnest,
+    Values,
 )
 from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError, did_you_mean
@@ -89,7 +90,7 @@ class RelationBinder:
         if isinstance(relation, TableRef):
             return self._table(relation)
         if isinstance(relation, SubqueryRef):
-            return self.binding.bind(relation.query), relation.alias, ()
+            return self.binding.bind(relation.query), _alias_of(relation, self.env.mode), ()
         if isinstance(relation, TableFunction):
             return self._table_function(relation), relation.alias, ()
         if isinstance(relation, MatchRecognize):
@@ -211,6 +212,14 @@ class RelationBinder:
         shown = (alias.name,) if alias else qualifier
         self.relations.append(ScopeRelation(rendered, shown, node.columns))
         return nodes.Aliased(node.columns, node, rendered)
+
+
+def _alias_of(relation: SubqueryRef, mode: str) -> Alias | None:
+    """Return a sub-query's alias; that of VALUES with one column names the column too in Flink, as that of UNNEST."""
+    alias, body = relation.alias, relation.query.body
+    if mode != "flink" or alias is None or alias.columns or not isinstance(body, Values) or len(body.rows[0]) > 1:
+        return alias
+    return replace(alias, columns=(alias.name,))
 
 
 def _is_lateral(relation: Relation, env: Environment) -> bool:

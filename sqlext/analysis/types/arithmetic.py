@@ -13,6 +13,7 @@ from sqlext.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
+    INT,
     INTERVAL_DAY_TIME,
     INTERVAL_YEAR_MONTH,
     STRING,
@@ -20,6 +21,8 @@ from sqlext.types import (
     decimal,
 )
 
+#: The smallest numbers of their types: without the minus they are too large for them.
+_SMALLEST = {"2147483648": INT, "9223372036854775808": BIGINT}
 COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">="})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
 
@@ -30,6 +33,8 @@ def unary_type(expr: e.Unary, types: OperandTypes) -> LogicalType | None:
     if expr.op == "NOT":
         need_boolean(types, expr.operand)
         return boolean(operand)
+    if expr.op == "-" and isinstance(expr.operand, e.Literal) and expr.operand.value in _SMALLEST:
+        return _SMALLEST[expr.operand.value].not_null()
     # Spark casts a text to DOUBLE here; Calcite's unary minus takes numbers and intervals alone.
     if types.mode == "flink" and operand and expr.op in "+-" and not _signed(operand):
         raise refused(expr, expr.op, [operand])
@@ -149,8 +154,9 @@ def arithmetic_type(op: str, left: LogicalType, right: LogicalType, mode: str) -
     sides = [decimals.as_decimal(t, mode) for t in (left, right)]
     if op == "DIV":
         return BIGINT
-    if op == "%" and mode == "flink":
-        return right if right.is_integer and left.is_integer else decimals.arithmetic("%", *sides)
+    # Of numbers without a fraction MOD has the type of its second argument, a DECIMAL or not.
+    if op == "%" and mode == "flink" and not left.scale and not right.scale:
+        return right
     return decimals.arithmetic(op, sides[0], sides[1])
 
 

@@ -90,7 +90,7 @@ def _merge_kinds(mode: str, left: LogicalType, right: LogicalType) -> LogicalTyp
         return replace(left, fields=tuple(Field(a.name, _merge(mode, a.type, b.type)) for a, b in pairs))
     if left.is_timestamp or right.is_timestamp:
         return _merge_times(left, right)
-    return left
+    return max(left, right, key=lambda t: t.precision or 0) if kind == "TIME" else left
 
 
 def merge_numbers(left: LogicalType, right: LogicalType, mode: str) -> LogicalType:

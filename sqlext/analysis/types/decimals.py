@@ -51,6 +51,13 @@ def arithmetic(op: str, left: LogicalType, right: LogicalType) -> LogicalType:
     return adjust(min(p1 - s1, p2 - s2) + scale, scale)
 
 
+def quotient_overflows(left: LogicalType, right: LogicalType, result: LogicalType) -> bool:
+    """Whether a quotient of two decimals may have more digits before the point than its type."""
+    p1, s1, _, s2 = _digits(left) + _digits(right)
+    precision, scale = _digits(result)
+    return p1 - s1 + s2 > precision - scale
+
+
 def common(left: LogicalType, right: LogicalType) -> LogicalType:
     """Return the least DECIMAL that holds both.
 

@@ -68,7 +68,9 @@ def parse_expressions(cursor: Cursor) -> tuple[Expr, ...]:
 
 
 def row_items(expr: Expr) -> tuple[Expr, ...]:
-    """Return the values of a row: of ``(a, b)``, of ``(a)`` and of a lone ``a``."""
+    """Return the values of a row: of ``(a, b)``, ``(ROW(a, b))``, ``(a)`` and of a lone ``a``."""
+    if isinstance(expr, Paren) and isinstance(expr.operand, RowValue):
+        expr = expr.operand
     if isinstance(expr, RowValue):
         return expr.items
     return (expr.operand,) if isinstance(expr, Paren) else (expr,)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlext.analysis.functions.elapsed import MONTHS_PER, moment, months_between
 from sqlext.analysis.functions.instants import utc_instant, utc_wall
-from sqlext.analysis.functions.rendering import is_fixed_zone, wrapped
+from sqlext.analysis.functions.rendering import is_fixed_zone, is_rounded_by_spark, without_double_minus, wrapped
 from sqlext.analysis.types import decimals
 from sqlext.analysis.types.arithmetic import is_interval
 from sqlext.dialect.ast import expressions as e
@@ -46,6 +46,8 @@ def unary(node: e.Unary, texts: Texts) -> str | None:
     type_ = texts.type_of(node.operand)
     if node.op != "-" or type_ is None or isinstance(node.operand, e.Literal):
         return None
+    if is_rounded_by_spark(type_):
+        return without_double_minus(f"concat('-', CAST({texts.text(node.operand)} AS STRING))", type_)
     if type_.root not in ("TINYINT", "SMALLINT", "INT"):
         return None
     return wrapped(f"-CAST({texts.text(node.operand)} AS BIGINT)", type_)
@@ -89,9 +91,20 @@ def _decimals(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalTyp
     # Results of fewer digits have room for every value, so they cannot overflow.
     if result.precision == decimals.MAX_PRECISION and node.op in _TRY:
         return f"{_TRY[node.op]}({left}, {right})"
+    if node.op == "/" and decimals.quotient_overflows(*map(decimals.as_decimal, types), result):
+        return bind((left, right), lambda parts: _decimal_quotient(*parts, nonzero=_is_nonzero(node.right)))
+    if node.op == "%" and decimals.arithmetic("%", *map(decimals.as_decimal, types)) != result.as_nullable():
+        # Spark's remainder has as many digits as the shorter operand.
+        return f"CAST({left} % {right} AS {result.spark()})"
     if left == texts.atom(node.left) and right == texts.atom(node.right):
         return None
     return f"({left} {node.op} {right})"
+
+
+def _decimal_quotient(left: str, right: str, *, nonzero: bool) -> str:
+    """Return a quotient that is NULL where it has too many digits, and fails where the divisor is zero."""
+    quotient = f"try_divide({left}, {right})"
+    return quotient if nonzero else f"CASE WHEN {right} = 0 THEN {left} / {right} ELSE {quotient} END"
 
 
 def _as_decimal(node: e.Expr, type_: LogicalType, texts: Texts) -> str:

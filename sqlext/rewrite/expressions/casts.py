@@ -14,7 +14,7 @@ from sqlext.analysis.functions.instants import wall_clock
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.constructed_casts import CONSTRUCTED, any_part, cast_parts, parts
-from sqlext.types import INTEGERS, UNBOUNDED, LogicalType
+from sqlext.types import BIGINT, INTEGERS, UNBOUNDED, LogicalType
 
 _LIMITS = {
     "INT": ("-2147483648D", "2147483647D"),
@@ -90,9 +90,10 @@ def _to_integer(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> s
             return None
         return wrapped(f"CAST({text} AS BIGINT)", to)
     if from_.root == "DECIMAL":
-        if (from_.precision or 10) - (from_.scale or 0) < _digits(to):
+        whole = (from_.precision or 10) - (from_.scale or 0)
+        if whole < _digits(to):
             return None
-        return wrapped(f"CAST({text} AS BIGINT)", to)
+        return wrapped(f"CAST({text} AS BIGINT)" if whole < _digits(BIGINT) else _wrapped_decimal(text), to)
     if from_.is_approximate:
         if to.root in ("TINYINT", "SMALLINT"):
             # As in Java, through INT: saturated there, wrapped around from there.
@@ -102,6 +103,13 @@ def _to_integer(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> s
         # '1.5' is 1 in Flink and an error in Spark.
         return plain(f"regexp_replace({text}, '[.][0-9]*(?= *$)', '')", to, try_)
     return None
+
+
+def _wrapped_decimal(text: str) -> str:
+    """Return a DECIMAL as BIGINT: its fraction is cut off, and what is too large wraps around."""
+    rest = f"pmod({text} - {text} % 1, 18446744073709551616)"
+    above = f"CASE WHEN {rest} < 9223372036854775808 THEN {rest} ELSE {rest} - 18446744073709551616 END"
+    return f"coalesce(TRY_CAST({text} AS BIGINT), CAST({above} AS BIGINT))"
 
 
 def _saturated(text: str, root: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from sqlext import quoting
+from sqlext.analysis.functions.rendering import as_branch
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions import casts
 from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.rewrite.expressions.shared_operands import bind
+from sqlext.types import LogicalType
 
 #: Flink's type names that Spark does not read.
 _FLINK_TYPE = re.compile(
@@ -177,15 +179,39 @@ def row(node: e.RowValue, texts: Texts) -> str | None:
 
 def array(node: e.ArrayValue, texts: Texts) -> str:
     """Return ARRAY[a, b] as a call."""
-    return f"array({', '.join(texts.text(item) for item in node.items)})"
+    return f"array({', '.join(_branch(item, _part(node, 0, texts), texts) for item in node.items)})"
 
 
 def map_(node: e.MapValue, texts: Texts) -> str:
     """Return MAP[k, v, ...] as a call; of two equal literal keys the last one counts."""
     pairs: dict[str, str] = {}
     for key, value in zip(node.items[::2], node.items[1::2], strict=True):
-        pairs[texts.text(key)] = texts.text(value)
+        pairs[_branch(key, _part(node, 0, texts), texts)] = _branch(value, _part(node, 1, texts), texts)
     return f"map({', '.join(f'{k}, {v}' for k, v in pairs.items())})"
+
+
+def case(node: e.Case, texts: Texts) -> str | None:
+    """Return CASE with results of its own type, None where its own text will do."""
+    result = texts.type_of(node)
+    results = [when.result for when in node.whens] + ([node.otherwise] if node.otherwise is not None else [])
+    made = [_branch(r, result, texts) for r in results]
+    if made == [texts.text(r) for r in results]:
+        return None
+    whens = (f"WHEN {texts.text(w.condition)} THEN {text}" for w, text in zip(node.whens, made, strict=False))
+    operand = f"{texts.text(node.operand)} " if node.operand is not None else ""
+    otherwise = f" ELSE {made[-1]}" if node.otherwise is not None else ""
+    return f"CASE {operand}{' '.join(whens)}{otherwise} END"
+
+
+def _branch(node: e.Expr, to: LogicalType | None, texts: Texts) -> str:
+    """Return one of several values that become one of a type."""
+    return as_branch(texts.text(node), texts.type_of(node), to) if texts.mode == "flink" else texts.text(node)
+
+
+def _part(node: e.Expr, index: int, texts: Texts) -> LogicalType | None:
+    """Return the type of an array's elements, of a map's keys (0) or of its values (1)."""
+    type_ = texts.type_of(node)
+    return type_.children[index] if type_ is not None and index < len(type_.children) else None
 
 
 def subscript(node: e.Subscript, texts: Texts) -> str | None:

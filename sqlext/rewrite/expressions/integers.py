@@ -15,6 +15,7 @@ from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.rewrite.expressions.shared_operands import bind
 from sqlext.types import LogicalType
 
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _TRY = {"+": "try_add", "-": "try_subtract"}
 
 
@@ -28,7 +29,7 @@ def integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
         same = left_type is not None and left_type.root == result.root
         return None if same else f"CAST({texts.atom(node.left)} % {texts.atom(node.right)} AS {result.root})"
     if is_number(node.left) and is_number(node.right):
-        return None
+        return _constant(node, result)
     if node.op == "*":
         return _product(node, texts, result)
     # Wrapping once at the end is enough: all sums and differences are modulo 2 ** n.
@@ -37,6 +38,16 @@ def integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
         return _bigint_sum(first[1], rest, texts)
     others = "".join(f" {op} {texts.atom(term)}" for op, term in rest)
     return wrapped(f"CAST({texts.text(first[1])} AS BIGINT){others}", result)
+
+
+def _constant(node: e.Binary, result: LogicalType) -> str | None:
+    """Return two numbers computed where Spark would fail for the overflow, None where their own text will do."""
+    one, other = (int(side.value) for side in (node.left, node.right) if isinstance(side, e.Literal))
+    exact = {"+": one + other, "-": one - other, "*": one * other}[node.op]
+    half = 1 << (_BITS[result.root] - 1)
+    if -half <= exact < half:
+        return None
+    return f"CAST({(exact + half) % (2 * half) - half} AS {result.root})"
 
 
 def is_number(node: e.Expr) -> bool:

@@ -169,6 +169,7 @@ _BOTH: dict[type[e.Node], _Rule] = {
 #: What means something else in Flink.
 _FLINK: dict[type[e.Node], _Rule] = {
     e.Difference: arithmetic.difference,
+    e.Case: forms.case,
     e.Interval: forms.interval,
     e.Unary: _unary,
     e.InList: forms.in_list,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from recorded_flink import Strs, differences, recorded
+from recorded_flink import ANSWERS, Strs, differences, recorded
 
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 
-ALL = {r["expression"]: r for r in recorded("scalars") + recorded("aggregates")}
+ALL = {r["expression"]: {**r, "table": ANSWERS[name]} for name in ANSWERS for r in recorded(name)}
 TYPED = {k: r["type"] for k, r in ALL.items() if "type" in r}
 REFUSED = {k: r["refused"] for k, r in ALL.items() if "refused" in r}
 
@@ -16,7 +16,7 @@ REFUSED = {k: r["refused"] for k, r in ALL.items() if "refused" in r}
 def ours(expression: str) -> str:
     """Return the type of an expression over the recorded table, or the code of the refusal."""
     try:
-        return str(Strs().type_of(parse_expression_text(expression, "flink")))
+        return str(Strs(columns=ALL[expression]["table"].columns).type_of(parse_expression_text(expression, "flink")))
     except SqlExtError as error:
         return error.code
 
