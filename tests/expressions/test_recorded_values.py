@@ -84,7 +84,8 @@ def _label(chunk: _Chunk) -> str:
     return f"{chunk.name} {chunk.answers[0]['expression']}"
 
 
-def _same_rows(record: dict[str, Any], ours: Any) -> bool:
+def same_rows(record: dict[str, Any], ours: Any) -> bool:
+    """Whether the values of an expression are those of an answer."""
     if not isinstance(ours, list):
         return False
     theirs = record["rows"] * (len(ours) if len(record["rows"]) == 1 else 1)
@@ -96,7 +97,7 @@ def _same_rows(record: dict[str, Any], ours: Any) -> bool:
 def test_same_values_as_flink(frames: dict[str, DataFrame], chunk: _Chunk) -> None:
     texts, wrong = chunk.rendered(), []
     for record, text, ours in zip(chunk.answers, texts, answers(frames[chunk.name], texts), strict=True):
-        if not _same_rows(record, ours):
+        if not same_rows(record, ours):
             wrong.append(f"{record['expression']}\n  as {text}\n  ours   {ours}\n  Flink's {record['rows']}")
     assert not wrong, "\n".join(wrong)
 
@@ -122,7 +123,7 @@ def test_differences_still_differ(frames: dict[str, DataFrame]) -> None:
     """A difference that is gone must leave the list."""
     for chunk in _chunks("rows", listed=True):
         for record, ours in zip(chunk.answers, answers(frames[chunk.name], chunk.rendered()), strict=True):
-            assert not _same_rows(record, ours), record["expression"]
+            assert not same_rows(record, ours), record["expression"]
 
 
 #: Functions and forms that only Flink has, as a script in spark mode writes them.

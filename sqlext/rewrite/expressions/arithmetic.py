@@ -91,9 +91,10 @@ def _decimals(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalTyp
     # Results of fewer digits have room for every value, so they cannot overflow.
     if result.precision == decimals.MAX_PRECISION and node.op in _TRY:
         return f"{_TRY[node.op]}({left}, {right})"
-    if node.op == "/" and decimals.quotient_overflows(*map(decimals.as_decimal, types), result):
+    exact = decimals.as_decimal(types[0]), decimals.as_decimal(types[1])
+    if node.op == "/" and decimals.quotient_overflows(*exact, result):
         return bind((left, right), lambda parts: _decimal_quotient(*parts, nonzero=_is_nonzero(node.right)))
-    if node.op == "%" and decimals.arithmetic("%", *map(decimals.as_decimal, types)) != result.as_nullable():
+    if node.op == "%" and decimals.arithmetic("%", *exact) != result.as_nullable():
         # Spark's remainder has as many digits as the shorter operand.
         return f"CAST({left} % {right} AS {result.spark()})"
     if left == texts.atom(node.left) and right == texts.atom(node.right):
