@@ -22,7 +22,8 @@ def bind(operands: Sequence[str], render: Callable[[tuple[str, ...]], str]) -> s
     text = render(tuple(operands))
     if len(text) < 2 * LONGEST:
         return text
-    names = {operand: f"bound_{i}" for i, operand in enumerate(operands) if len(operand) > LONGEST // 4}
+    long = [operand for operand in operands if len(operand) > LONGEST // 4 and text.count(operand) > 1]
+    names = {operand: f"bound_{i}" for i, operand in enumerate(long)}
     text = render(tuple(names.get(operand, operand) for operand in operands))
     for operand, name in names.items():
         # SQL has no LET: a lambda over an array of one element binds the name.

@@ -286,3 +286,24 @@ def test_steps_of_json_paths_that_are_not_supported(path: str) -> None:
 )
 def test_steps_of_json_paths(path: str) -> None:
     assert "get_json_object" in flink(f"JSON_VALUE(j, '{path}')")
+
+
+def test_long_operands_that_stand_once_are_not_bound() -> None:
+    """A lambda around them could hold no aggregate."""
+    long = " || ".join(["s"] * 800)
+    assert flink(f"IFNULL(MAX({long}), {long} || 'x')") == f"IFNULL(MAX({long}), {long} || 'x')"
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("ARRAY[f, 1]", "array(f, CAST(1 AS FLOAT))"),
+        ("CASE WHEN b THEN f ELSE n END", "CASE WHEN b THEN f ELSE CAST(n AS FLOAT) END"),
+        ("COALESCE(de, l)", "COALESCE(de, CAST(l AS DECIMAL(21, 2)))"),
+        ("2147483647 + 1", "CAST(-2147483648 AS INT)"),
+        ("2147483647 * 2", "CAST(-2 AS INT)"),
+        ("CONCAT_WS('-', s, s)", "CONCAT_WS('-', s, s)"),
+    ],
+)
+def test_types_that_meet(expression: str, text: str) -> None:
+    assert flink(expression) == text
