@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.errors import SqlExtError
-from sqlext.plan.base import PlanNode, walk
+from sqlext.plan.base import PlanNode
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.nodes import AssignWindows, WindowKind, WindowSpec
+from sqlext.plan.nodes import WindowKind, WindowSpec
 from sqlext.plan.panes import changed_groupings, readable
 from sqlext.source import Span
 from sqlext_udfs.windows.triggers.tree import AfterCount, Repeat
@@ -33,27 +33,6 @@ def windowed_changes(node: PlanNode, spec: WindowSpec, span: Span) -> PlanNode:
         limited = " with a maximum length" if spec.limit is not None else ""
         raise changes_below(span, f"{spec.kind.value}{limited}")
     return node
-
-
-def check_windows_of_changes(plan: PlanNode, span: Span) -> None:
-    """Refuse windows over changes that nobody but their GROUP BY can make.
-
-    Of rows that change, sessions and windows of processing time are known to the operator that groups by them alone.
-
-    Args:
-        plan: of a whole query.
-        span: where the query stands, for windows whose place is not known.
-
-    Raises:
-        SqlExtError: WINDOW-012 where anything else reads them.
-    """
-    groups = (n for n in walk(plan) if isinstance(n, Aggregate) and n.firing is not None and not n.firing.given)
-    made = {id(group.assignment()) for group in groups}
-    windows = (n for n in walk(plan) if isinstance(n, AssignWindows) and n.input.changelog and id(n) not in made)
-    for window in windows:
-        what = "a window of processing time" if window.spec.processing else window.spec.kind.value
-        if window.spec.processing or window.spec.kind is WindowKind.SESSION:
-            raise changes_below(window.written or span, f"{what} that is not grouped by at once")
 
 
 def changes_below(span: Span, clause: str) -> SqlExtError:

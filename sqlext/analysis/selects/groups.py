@@ -44,8 +44,9 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         if item.expr is None and item.found is not None:
             check_star(item.found, grouping, item.span)
     builder = _outputs(items, grouping)
-    # session_window of Spark makes sessions of the rows that share all grouping keys, not of PARTITION BY.
-    if _sessions_of_others(node, grouping):
+    # session_window of Spark makes sessions of the rows that share all grouping keys, not of PARTITION BY. A grouping
+    # without their window looks at their rows too.
+    if grouping.window is None or _sessions_of_others(node, grouping):
         node = session_rows(node)
     expressions = [i.expr for i in items if i.expr is not None]
     assign = window_function(node) if grouping.window is not None else None

@@ -11,7 +11,6 @@ from sqlext.analysis.names.meant import meant_otherwise
 from sqlext.analysis.ranking.running_numbers import with_running_numbers
 from sqlext.analysis.ranking.top_n import with_all_numbers
 from sqlext.analysis.relations.binding import Block
-from sqlext.analysis.relations.changelogs import check_windows_of_changes
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.selects.blocks import bind_block, bind_select
 from sqlext.analysis.selects.from_clause import RelationBinder, rename_columns
@@ -79,13 +78,11 @@ class QueryBinder:
         """Return the plan of a query that is all of a statement.
 
         Raises:
-            SqlExtError: what ``bind`` raises, RANK-001 for numbers of rows without a range, WINDOW-012 for windows
-                of changes that are not grouped by at once.
+            SqlExtError: what ``bind`` raises, RANK-001 for numbers of rows without a range.
         """
         plan = self.bind(query)
         if contains(plan, Rank):
             plan = with_all_numbers(with_running_numbers(plan))
-        check_windows_of_changes(plan, query.span)
         if self.env.policy.restricted or self.env.settings.get("sqlext.unbounded-state") == "error":
             _refuse_unbounded(plan, query.span)
         return plan

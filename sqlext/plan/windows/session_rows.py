@@ -24,8 +24,13 @@ class SessionRows(AssignWindows, Stateful):
 
     @property
     def event_time(self) -> bool:
-        """Always: the watermark ends sessions."""
-        return True
+        """The watermark ends sessions, but for those of processing time."""
+        return not self.spec.processing
+
+    @property
+    def uses_clock(self) -> bool:
+        """Of sessions of processing time."""
+        return self.spec.processing
 
     @property
     def waits(self) -> bool:

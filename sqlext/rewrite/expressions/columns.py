@@ -8,6 +8,8 @@ from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.quoting import identifier
 from sqlext_udfs.kernel.row_kinds import INSERT
 
+#: One instant per micro-batch: Spark replaces it by the batch's own time (CurrentBatchTimestamp).
+CLOCK = "current_timestamp()"
 ONE_MILLI = "INTERVAL '0.001' SECOND"
 
 
@@ -51,8 +53,7 @@ def value(column: PlanColumn, zone: str, alias: str = "") -> str:
     if part is Part.INSTANT:
         return instant_to_wall(text, zone)
     if part is Part.PROCTIME:
-        # One instant per micro-batch: Spark replaces it by the batch's own time (CurrentBatchTimestamp).
-        return "current_timestamp()"
+        return CLOCK
     if part in (Part.START, Part.END):
         return instant_to_wall(f"{text}.{column.window_bound}", zone)
     if part in (Part.LOCAL_START, Part.LOCAL_END):

@@ -13,7 +13,7 @@ from sqlext.plan.scope import Scope
 from sqlext.plan.windows.lengths import SHORTEST_MONTH
 from sqlext.quoting import duration, identifier, string
 from sqlext.rewrite.expressions.calendars import calendar_rows
-from sqlext.rewrite.expressions.columns import held, instant
+from sqlext.rewrite.expressions.columns import CLOCK, held, instant
 
 _EPOCH_NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
@@ -21,7 +21,7 @@ _EPOCH_NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 def window_expression(node: AssignWindows) -> str:
     """Return ``window(...)`` or ``session_window(...)`` of a row's time."""
     spec = node.spec
-    time = held(node.time)
+    time = CLOCK if spec.processing else held(node.time)
     if spec.kind is WindowKind.SESSION:
         # Unlike window(), Spark's session_window() takes no window struct for a time.
         if node.time.part is Part.TIME:
@@ -54,6 +54,11 @@ def times_interval(length: Expr, scope: Scope) -> tuple[Expr, int] | None:
     return None
 
 
+def _time(node: AssignWindows) -> str:
+    """Return the instant by which a row gets its windows."""
+    return CLOCK if node.spec.processing else instant(node.time)
+
+
 def _gap(spec: WindowSpec) -> str:
     """Return the gap of ``session_window``; Spark itself would leave out rows whose gap is not positive."""
     if spec.gap is None:
@@ -73,7 +78,7 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
     spec = node.spec
     kept = [identifier(c) for c in node.input.physical_columns() if c != spec.row_offset]
     own = [identifier(spec.row_offset)] if spec.row_offset is not None else []
-    time = instant(node.time)
+    time = _time(node)
     shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
     local = f"unix_millis({shown})"
     inner = f"SELECT {', '.join([*kept, *(_checked(spec, offset) for offset in own)])}, {local} AS __ms FROM {source}"
@@ -100,7 +105,7 @@ def is_last_window(node: AssignWindows) -> str:
     spec, window = node.spec, identifier(node.physical)
     if spec.kind is WindowKind.CUMULATE:
         return f"timestampadd(MILLISECOND, {spec.size}L, {window}.wall_start) = {window}.wall_end"
-    time = instant(node.time)
+    time = _time(node)
     shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
     at = f"timestampadd(MILLISECOND, unix_millis({shown}), {_EPOCH_NTZ})"
     return f"{at} < timestampadd(MILLISECOND, {spec.slide}L, {window}.wall_start)"

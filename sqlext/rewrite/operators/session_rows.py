@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlext.analysis.emit.firing import windows_of
 from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.quoting import identifier
-from sqlext.rewrite.expressions.columns import instant
+from sqlext.rewrite.expressions.columns import CLOCK, instant
 from sqlext.rewrite.operators.windows import WindowStep
 from sqlext.rewrite.relations.operator_input import InputColumns
 from sqlext.rewrite.relations.rendering import Rendering
@@ -29,7 +29,7 @@ def _sorted(node: SessionRows, renderer: Rendering) -> str:
     columns = ", ".join(identifier(c) for c in node.input.physical_columns())
     keys = "".join(f"{identifier(k)}, " for k in node.spec.session_keys)
     gap = identifier(node.spec.gap) if node.spec.gap is not None else f"{node.spec.size}L"
-    start = f"unix_millis({instant(node.time)})"
+    start = f"unix_millis({CLOCK if node.spec.processing else instant(node.time)})"
     rows = f"SELECT {columns}, {start} AS __start, {start} + {gap} AS __end FROM {renderer.relation(node.input)}"
     by = f"PARTITION BY {keys.removesuffix(', ')} " if keys else ""
     before = f"max(__end) OVER ({by}ORDER BY __start, __end ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
@@ -50,11 +50,12 @@ def _kept(node: SessionRows, renderer: Rendering) -> str:
     columns = [identifier(c) for c in node.input.physical_columns()]
     rows = InputColumns([identifier(k) for k in node.spec.session_keys])
     keys = tuple(f"__k{i}" for i in range(len(rows.texts)))
-    places = [("time", rows.place(f"unix_millis({instant(node.time)})"))]
+    processing = node.spec.processing
+    places = [] if processing else [("time", rows.place(f"unix_millis({instant(node.time)})"))]
     if node.spec.gap is not None:
         places.append(("gap", rows.place(identifier(node.spec.gap))))
     whole = rows.place(f"struct({', '.join(columns)})")
-    policy = Policy(windows_of(node.spec), AfterWatermark())
+    policy = Policy(windows_of(node.spec), AfterWatermark(), processing_time=processing)
     asked = frozenset(("__start", "__end", "__rows"))
     step = WindowStep(
         node, policy, keys, tuple(places), (("collect_list", (whole,), False, (), ""),), ("__rows",), asked
@@ -65,5 +66,7 @@ def _kept(node: SessionRows, renderer: Rendering) -> str:
     # The operator kept whole rows as one list, so they come out together, when the session's bounds are known.
     exploded = f"SELECT explode(__rows) AS __row, {struct} AS {window} FROM {operated}"
     each = f"SELECT {', '.join(f'__row.{c}' for c in columns)}, {window} FROM ({exploded})"
+    if processing:
+        return renderer.add_step(lambda name: SqlView(name, each))
     shown = renderer.add_step(lambda name: SqlView(name, each))
     return renderer.add_step(lambda name: TagView(name, shown, node.physical, window=True))
