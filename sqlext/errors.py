@@ -101,6 +101,17 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else None
 
 
+def meant_or_listed(name: str, candidates: Iterable[str], kind: str) -> str:
+    """Return a hint naming up to three candidates close to ``name``, or the statement that lists all of a kind.
+
+    Args:
+        name: what is not there.
+        candidates: what is there.
+        kind: what SHOW lists: ``TABLES``, ``DATABASES``.
+    """
+    return did_you_mean(name, candidates) or f"CREATE it before; SHOW {kind} lists what is there"
+
+
 def counted(n: int, what: str) -> str:
     """Return a number of things in words: ``1 row``, ``2 rows``."""
     return f"{n} {what}{'' if n == 1 else 's'}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, meant_or_listed
 from sqlext_catalog.literals import literal_secrets, with_secrets, without_secrets
 from sqlext_catalog.model import (
     DEFAULT_CATALOG,
@@ -267,4 +267,4 @@ def _always(changes: Sequence[Change]) -> Callable[[Snapshot], Sequence[Change]]
 
 
 def _unknown(what: str, name: str, names: list[str]) -> SqlExtError:
-    return SqlExtError("CAT-002", f"there is no {what} `{name}`", hint=did_you_mean(name, names))
+    return SqlExtError("CAT-002", f"there is no {what} `{name}`", hint=meant_or_listed(name, names, f"{what.upper()}S"))

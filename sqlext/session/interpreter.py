@@ -64,7 +64,7 @@ from sqlext.session.scripted_functions import (
     require_function,
 )
 from sqlext.session.state import SessionState
-from sqlext.session.stored_tables import check_change, on_stored_tables
+from sqlext.session.stored_tables import check_change, check_named, on_stored_tables
 from sqlext.settings import require_known
 from sqlext.source import Span
 from sqlext.stores.naming import told
@@ -255,6 +255,9 @@ class Interpreter:
         if connector is None or not isinstance(table, Table):
             return
         for key, place in zip(statement.names, statement.name_spans, strict=True):
+            if key == "connector":
+                message = "a table has a connector: the option 'connector' cannot be reset"
+                raise SqlExtError("OPT-001", message, span=place, hint="DROP TABLE, and CREATE it with another one")
             error = connector.refused_option(table, key) if table.option(key) is None else None
             if error is not None:
                 raise error.at(place)
@@ -481,6 +484,7 @@ class Interpreter:
     def _spark(self, statement: ast.SparkStatement) -> Result:
         self.state.sparks.update(name[-1].lower() for name in statement.made)
         given = on_stored_tables(statement, self.environment())
+        check_named(statement, self._beside_sparks())
         if statement.change is not None:
             check_change(statement, self._beside_sparks(), self.state.sparks)
         return self._to_spark(given)

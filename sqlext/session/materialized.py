@@ -10,7 +10,7 @@ from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, meant_or_listed
 from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
 from sqlext.locations import absolute
@@ -147,7 +147,7 @@ def _no_view(written: ast.Name, found: Relation | None, interpreter: Definitions
         return SqlExtError("CAT-004", message, span=span, hint=f"write {verb} {word.upper()}")
     names = [r.name.name for r in catalog.snapshot().relations() if keeping_query(r) is not None]
     message = f"there is no materialized view `{name.plain}`"
-    return SqlExtError("CAT-002", message, span=span, hint=did_you_mean(name.name, names))
+    return SqlExtError("CAT-002", message, span=span, hint=meant_or_listed(name.name, names, "MATERIALIZED TABLES"))
 
 
 def _remove(name: ObjectName, found: Relation | None, interpreter: Definitions) -> None:

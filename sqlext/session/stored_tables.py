@@ -38,6 +38,21 @@ def on_stored_tables(statement: SparkStatement, env: Environment) -> SparkStatem
     return replace(statement, text=text)
 
 
+#: Statements of Spark's about a table that must be there.
+_ABOUT_TABLES = re.compile(r"(TRUNCATE|ANALYZE|SHOW)\b", re.IGNORECASE)
+
+
+def check_named(statement: SparkStatement, env: Environment) -> None:
+    """Check that the tables of a statement about tables are there.
+
+    Raises:
+        SqlExtError: NAME-002 for a table that nobody knows.
+    """
+    for named in statement.tables if _ABOUT_TABLES.match(statement.span.text) else ():
+        if _lookup(named, env) is None:
+            require_spark_table(TableRef(named.span, named.name, named.span), env)
+
+
 def check_change(statement: SparkStatement, env: Environment, made: Collection[str]) -> None:
     """Check an UPDATE, DELETE or MERGE: that its tables are there, and what it says of the columns of one of ours.
 

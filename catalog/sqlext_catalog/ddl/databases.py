@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, meant_or_listed
 from sqlext_catalog.model import (
     DEFAULT_CATALOG,
     DEFAULT_DATABASE,
@@ -131,7 +131,7 @@ def drop_catalog(name: str, *, if_exists: bool = False, current: str | None = No
 def _require_catalog(snapshot: Snapshot, name: str) -> None:
     if ObjectKey("catalog", name) not in snapshot:
         names = [c.name for c in snapshot.catalogs()]
-        raise SqlExtError("CAT-002", f"there is no catalog `{name}`", hint=did_you_mean(name, names))
+        raise SqlExtError("CAT-002", f"there is no catalog `{name}`", hint=meant_or_listed(name, names, "CATALOGS"))
 
 
 def _require_database(snapshot: Snapshot, name: ObjectName) -> Database:
@@ -141,7 +141,7 @@ def _require_database(snapshot: Snapshot, name: ObjectName) -> Database:
         raise SqlExtError(
             "CAT-002",
             f"there is no database `{name.catalog}.{name.database}`",
-            hint=did_you_mean(name.database, names),
+            hint=meant_or_listed(name.database, names, "DATABASES"),
         )
     return found
 

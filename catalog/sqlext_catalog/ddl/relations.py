@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, meant_or_listed
 from sqlext_catalog.diff import diff
 from sqlext_catalog.model import INFORMATION_SCHEMA, ObjectName, Relation, Table, View
 from sqlext_catalog.snapshot import Change, ChangeFunction, Delete, Put, Snapshot, relation_key
@@ -114,7 +114,8 @@ def _check_place(snapshot: Snapshot, item: Relation) -> None:
     # Flink does not ask for the database of a temporary object; we do, so that a misspelt one is noticed.
     if snapshot.database(catalog, database) is None:
         names = [d.name.database for d in snapshot.databases(catalog)]
-        raise SqlExtError("CAT-002", f"there is no database `{catalog}.{database}`", hint=did_you_mean(database, names))
+        hint = meant_or_listed(database, names, "DATABASES")
+        raise SqlExtError("CAT-002", f"there is no database `{catalog}.{database}`", hint=hint)
 
 
 def _goes_ahead(existing: Relation, item: Relation, if_exists: IfExists) -> bool:
@@ -179,7 +180,8 @@ def _missing(
         return SqlExtError("CAT-004", f"`{name.plain}` is a {other}, not a {word}", hint=hint)
     names = [r.name.name for r in snapshot.relations(name.catalog, name.database)]
     what = f"temporary {word}" if temporary else word
-    return SqlExtError("CAT-002", f"there is no {what} `{name.plain}`", hint=did_you_mean(name.name, names))
+    hint = meant_or_listed(name.name, names, f"{word.upper()}S")
+    return SqlExtError("CAT-002", f"there is no {what} `{name.plain}`", hint=hint)
 
 
 def _exists(existing: Relation) -> SqlExtError:

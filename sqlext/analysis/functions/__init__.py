@@ -16,6 +16,7 @@ from sqlext.analysis.functions.containers import COLLECTIONS
 from sqlext.analysis.functions.documents import JSON
 from sqlext.analysis.functions.hashing import HASHING
 from sqlext.analysis.functions.markers import AUXILIARY as AUXILIARY
+from sqlext.analysis.functions.markers import GROUP_WINDOWS as GROUP_WINDOWS
 from sqlext.analysis.functions.markers import MARKERS
 from sqlext.analysis.functions.model import Function, SparkCount
 from sqlext.analysis.functions.panes import PANES

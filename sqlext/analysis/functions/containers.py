@@ -53,7 +53,7 @@ def _from_arrays_type(call: CallTypes) -> LogicalType | None:
 
 
 def _union_type(call: CallTypes) -> LogicalType | None:
-    result = least_restrictive(call.types, call.mode)
+    result = constructors.branches_type(call.call, call.call.function, call.types, call.mode)
     return result if result and result.root == "MAP" else None
 
 
@@ -98,7 +98,7 @@ def _contains(call: CallTexts) -> str:
     return f"exists({items}, e -> e <=> {needle if needle != call.args[1] else call.atom(1)})"
 
 
-def _of_elements(rule: TypeRule) -> TypeRule:
+def _of_elements(rule: TypeRule, does: str = "looks for") -> TypeRule:
     """Return a rule that first checks that the second argument can be an element of the first (TYPE-004)."""
 
     def checked(call: CallTypes) -> LogicalType | None:
@@ -107,7 +107,7 @@ def _of_elements(rule: TypeRule) -> TypeRule:
         if call.mode == "spark" or element is None or needle is None:
             return rule(call)
         if not mixable((element, needle)) and not can_implicitly_cast(needle, element):
-            message = f"{call.call.function} looks for a {needle.flink()} among elements of type {element.flink()}"
+            message = f"{call.call.function} {does} a {needle.flink()} among elements of type {element.flink()}"
             hint = f"CAST({call.call.args[1].span.one_line} AS {element.flink()})"
             raise SqlExtError("TYPE-004", message, span=call.call.args[1].span, hint=hint)
         return rule(call)
@@ -186,8 +186,20 @@ def _remove(call: CallTexts) -> str:
 COLLECTIONS = (
     fn("CARDINALITY", "collection", strict(INT), _cardinality, spark=strict(INT)),
     fn("ELEMENT", "array/multiset", _only_element, _element),
-    fn("ARRAY_APPEND", "array, any", _with_element_type, _with_one("array_append"), spark=unknown),
-    fn("ARRAY_PREPEND", "array, any", _with_element_type, _with_one("array_prepend"), spark=unknown),
+    fn(
+        "ARRAY_APPEND",
+        "array, any",
+        _of_elements(_with_element_type, "takes"),
+        _with_one("array_append"),
+        spark=unknown,
+    ),
+    fn(
+        "ARRAY_PREPEND",
+        "array, any",
+        _of_elements(_with_element_type, "takes"),
+        _with_one("array_prepend"),
+        spark=unknown,
+    ),
     fn("ARRAY_CONTAINS", "array, any", _of_elements(_of_first(strict(BOOLEAN))), _contains),
     fn("ARRAY_DISTINCT", "array", same_as(0)),
     fn("ARRAY_EXCEPT", "array, array", _arrays_type, spark=unknown),

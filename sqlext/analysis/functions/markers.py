@@ -27,6 +27,8 @@ def _start_type(call: CallTypes) -> LogicalType | None:
 AUXILIARY = frozenset(
     f"{window}_{part}" for window in ("TUMBLE", "HOP", "SESSION") for part in ("START", "END", "ROWTIME", "PROCTIME")
 )
+#: What stands in FROM or in GROUP BY.
+GROUP_WINDOWS = frozenset({"TUMBLE", "HOP", "SESSION", "CUMULATE"})
 _LEGACY = tuple(
     fn(f"{window}_{part}", "any, interval, any...", _start_type)
     for window in ("TUMBLE", "HOP", "SESSION")
@@ -48,7 +50,7 @@ MARKERS = (
     fn("GROUP_ID", "", never_null(BIGINT)),
     *_LEGACY,
     *(fn(f"{w}_PROCTIME", "any, interval, any...", never_null(TIMESTAMP_LTZ3)) for w in ("TUMBLE", "HOP", "SESSION")),
-    *(fn(w, "any, any...", unknown) for w in ("TUMBLE", "HOP", "SESSION", "CUMULATE")),
+    *(fn(w, "any, any...", unknown) for w in sorted(GROUP_WINDOWS)),
     fn("MATCH_ROWTIME", "any?", nullable(TIMESTAMP_LTZ3)),
     fn("MATCH_PROCTIME", "", never_null(TIMESTAMP_LTZ3)),
     fn("DESCRIPTOR", "any...", unknown),

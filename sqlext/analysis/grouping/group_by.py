@@ -99,7 +99,10 @@ def find_grouping(select: Select, items: Sequence[Expr | None], scope: Scope) ->
         whole = _grouping(list(expressions), scope) if len(expressions) == len(items) else None
         return whole if whole is not None and whole.window is not None else None
     group_by = select.group_by.items if select.group_by else ()
-    return _grouping([_resolve(i, select, scope) for i in group_by], scope)
+    grouping = _grouping([_resolve(i, select, scope) for i in group_by], scope)
+    for expr in grouping.expressions:
+        _check_key(expr, mode)
+    return grouping
 
 
 def _grouping(raw: list[Expr | GroupingSets], scope: Scope) -> Grouping:
@@ -196,6 +199,15 @@ def _check_keys(call: Call, grouping: Grouping, scope: Scope) -> None:
         if isinstance(argument, Expr) and shape(argument, scope) not in grouping.shapes:
             message = f"{call.function} takes what is grouped by, and `{argument.span.one_line}` is not"
             raise SqlExtError("NAME-010", message, span=argument.span, hint="name one of the items of GROUP BY")
+
+
+def _check_key(key: Expr, mode: str) -> None:
+    """Refuse what is known only when the rows are grouped."""
+    for part in own_parts(key):
+        if isinstance(part, Call) and (is_aggregate(part, mode) or part.over is not None):
+            what = "a call with OVER" if part.over is not None else "an aggregate"
+            hint = "compute it in a sub-query of FROM, and group by its column"
+            raise SqlExtError("NAME-011", f"{what} cannot be grouped by", span=part.span, hint=hint)
 
 
 def _no_nested_aggregate(node: Node, mode: str) -> None:

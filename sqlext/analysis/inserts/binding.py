@@ -93,6 +93,10 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
     for name, value in insert.partition:
         if name not in writable:
             raise _no_column(name, table, insert.name_span, writable)
+        if name not in table.partitioned_by:
+            message = f"`{table.name.name}` is not partitioned by `{name}`"
+            hint = f"name it among the columns: INSERT INTO {table.name.name} ({', '.join(writable)}) SELECT ..."
+            raise SqlExtError("SINK-001", message, span=insert.name_span, hint=hint)
         constants[name] = value
     named = insert.columns or tuple(n for n in writable if n not in constants)
     for i, name in enumerate(named):

@@ -19,6 +19,7 @@ from sqlext.analysis.types.inference import infer
 from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast import matching
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
+from sqlext.dialect.ast.matching import Measure
 from sqlext.dialect.ast.queries import MatchRecognize
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -58,6 +59,7 @@ class _MatchBinder:
     def bind(self) -> nodes.PlanNode:
         partition = self._partition()
         search = self._search(len(partition))
+        _check_names([c.name for c in partition], self.clause.measures)
         all_rows = search.all_rows
         measures = [
             (m.name, self.measures.over_match(m.expr, final=not all_rows or m.semantics == "FINAL"))
@@ -270,6 +272,16 @@ class _MatchBinder:
         if rows.option == "UNMATCHED":
             raise SqlExtError("MATCH-006", "WITH UNMATCHED ROWS is not supported", span=rows.span)
         return True
+
+
+def _check_names(keys: Sequence[str], measures: Sequence[Measure]) -> None:
+    """Refuse measures of one name: above they could not be told apart."""
+    names = list(keys)
+    for measure in measures:
+        if measure.name in names:
+            message = f"two columns of MATCH_RECOGNIZE are named `{measure.name}`"
+            raise SqlExtError("NAME-006", message, span=measure.span, hint="name each measure otherwise")
+        names.append(measure.name)
 
 
 def _key(number: int, column: PlanColumn) -> PlanColumn:

@@ -38,7 +38,7 @@ from sqlext.dialect.ast.queries import (
     Values,
 )
 from sqlext.dialect.queries.whole import parse_query_text
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, did_you_mean, meant_or_listed
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.scope import Scope, ScopeRelation
@@ -248,8 +248,7 @@ def require_spark_table(ref: TableRef, env: Environment) -> tuple[tuple[str, Log
     """
     columns = env.spark_table(ref.parts)
     if columns is None:
-        close = did_you_mean(ref.parts[-1], env.catalog.candidates())
-        hint = close or "CREATE it before; SHOW TABLES lists what is there"
+        hint = meant_or_listed(ref.parts[-1], env.catalog.candidates(), "TABLES")
         raise SqlExtError("NAME-002", f"there is no table `{'.'.join(ref.parts)}`", span=ref.name_span, hint=hint)
     return columns
 
@@ -260,7 +259,8 @@ def rename_columns(node: nodes.PlanNode, names: tuple[str, ...], span: Span | No
     Raises:
         SqlExtError: NAME-007 if the number of names is not the number of columns.
     """
-    if len(names) > len(node.columns) or (span is None and len(names) != len(node.columns)):
-        raise SqlExtError("NAME-007", f"{len(names)} column names for {len(node.columns)} columns", span=span)
-    renamed = tuple(c.renamed(n) for c, n in zip(node.columns, names, strict=False))
-    return replace(node, columns=(*renamed, *node.columns[len(names) :]))
+    if len(names) != len(node.columns):
+        message = f"{len(names)} column names for {len(node.columns)} columns"
+        hint = f"name each of them: {', '.join(c.name for c in node.columns)}"
+        raise SqlExtError("NAME-007", message, span=span, hint=hint)
+    return replace(node, columns=tuple(c.renamed(n) for c, n in zip(node.columns, names, strict=True)))

@@ -30,6 +30,9 @@ from sqlext.plan.nodes import OneRow
 from sqlext.plan.scope import Found, Scope, ScopeRelation, own_parts
 from sqlext.source import Span
 
+#: What asks about the keys of a grouping.
+_OF_GROUPS = frozenset({"GROUPING", "GROUPING_ID", "GROUP_ID"})
+
 
 @dataclass(frozen=True)
 class Item:
@@ -75,7 +78,7 @@ def _check_parts(expr: Expr, block: Block, binding: Binding) -> None:
     for part in own_parts(expr):
         if isinstance(part, (InQuery, Exists, ScalarQuery)) and binding.bind_inside(part.query).streaming:
             raise misplaced_sub_query(part)
-        if isinstance(part, Call) and part.function in ("GROUPING", "GROUPING_ID") and block.select.group_by is None:
+        if isinstance(part, Call) and part.function in _OF_GROUPS and block.select.group_by is None:
             message = f"{part.function} asks about the items of GROUP BY, and there is none"
             raise SqlExtError("NAME-010", message, span=part.span, hint="add GROUP BY, or leave it out")
         # selects.over has taken out those that operators compute, and over static rows Spark computes the rest.

@@ -185,6 +185,15 @@ def _check_clause(call: e.Call, mode: str) -> None:
         window = call.function.partition("_")[0]
         message = f"{call.function} needs GROUP BY {window}(...) in the same SELECT"
         raise SqlExtError("WINDOW-007", message, span=call.span, hint=f"GROUP BY {window}(...), with equal arguments")
+    if mode == "flink" and call.function in functions.GROUP_WINDOWS:
+        message = f"{call.function} is a window, and no value"
+        hint = f"FROM TABLE({call.function}(TABLE t, DESCRIPTOR(ts), ...)) and its column window_start, or GROUP BY"
+        raise SqlExtError("WINDOW-007", message, span=call.span, hint=hint)
+    if call.function == "DESCRIPTOR":
+        hint = "FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+        raise SqlExtError(
+            "WINDOW-007", "DESCRIPTOR names a column to a table function alone", span=call.span, hint=hint
+        )
 
 
 def _check_scalar(call: e.Call, function: Function | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from decimal import Decimal
 
@@ -40,6 +41,11 @@ _UNIT_MILLIS = {
 }
 _UNIT_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
+_FRACTION = r"(\.[0-9]{1,9})?"
+#: Of an interval whose unit stands alone. Flink has no MILLISECOND and finer there; these are ours.
+_MAY_BE_PARTS = frozenset({"SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"})
+_SIXTY = ":(0?[0-9]|[1-5][0-9])"
+_BELOW = {"HOUR": " +(0?[0-9]|1[0-9]|2[0-3])", "MINUTE": _SIXTY, "SECOND": _SIXTY + _FRACTION}
 
 
 def literal_type(expr: e.Literal, types: OperandTypes) -> LogicalType | None:
@@ -59,6 +65,10 @@ def _literal_kind(expr: e.Literal, mode: str) -> LogicalType | None:
             hint=f"write it as {_LITERAL_FORMS[expr.kind]}",
         )
     if expr.kind == "NUMBER":
+        if mode == "flink" and not _fits(expr.value):
+            message = f"{expr.value} is larger than the types of numbers"
+            hint = "CAST('...' AS DECIMAL(38, 0)) takes up to 38 digits"
+            raise SqlExtError("TYPE-006", message, span=expr.span, hint=hint)
         return number_type(expr.value, mode)
     if expr.kind == "STRING":
         return LogicalType("CHAR", len(expr.value)) if mode == "flink" else STRING
@@ -94,6 +104,14 @@ def _is_written_right(expr: e.Literal) -> bool:
     return True
 
 
+def _fits(text: str) -> bool:
+    """Whether a type has a number: one with an exponent is a DOUBLE, others have 38 digits at most."""
+    plain = text.replace("_", "")
+    if "e" in plain.lower() and re.fullmatch(r"[0-9.]+[eE][+-]?[0-9]+", plain):
+        return math.isfinite(float(plain))
+    return sum(c.isdigit() for c in plain) <= _MAX_DIGITS if _PLAIN_NUMBER.fullmatch(plain) else True
+
+
 def number_type(text: str, mode: str) -> LogicalType | None:
     """Return the type of a number as written, None for Spark's suffixed ones (``5L``)."""
     if "e" in text.lower():
@@ -121,11 +139,29 @@ def interval_type(expr: e.Interval, types: OperandTypes) -> LogicalType | None:
     Raises:
         SqlExtError: TYPE-006 for a value that is no number and no range.
     """
-    if not _INTERVAL_VALUE.fullmatch(expr.value.strip()):
-        hint = "write INTERVAL '10' MINUTE, or INTERVAL '1 02' DAY TO HOUR"
-        raise SqlExtError("TYPE-006", f"'{expr.value}' is no interval", span=expr.span, hint=hint)
+    value = expr.value.strip()
+    written = _is_interval(expr, value) if types.mode == "flink" else _INTERVAL_VALUE.fullmatch(value)
+    if not written:
+        hint = "write INTERVAL '10' MINUTE, INTERVAL '1 02' DAY TO HOUR or INTERVAL '1-6' YEAR TO MONTH"
+        what = f"{expr.unit} TO {expr.to_unit}" if expr.to_unit else expr.unit
+        raise SqlExtError("TYPE-006", f"'{expr.value}' is no interval of {what}", span=expr.span, hint=hint)
     kind = INTERVAL_YEAR_MONTH if expr.unit in _YEAR_MONTH else INTERVAL_DAY_TIME
     return kind.not_null()
+
+
+def _is_interval(expr: e.Interval, value: str) -> bool:
+    """Whether each unit has one number, and those behind the first are below what makes the unit before them."""
+    unit, last = _unit(expr.unit), _unit(expr.to_unit) if expr.to_unit else None
+    digits = value.lstrip("+-").strip()
+    if last is None:
+        whole = rf"[0-9]+{_FRACTION}" if unit in _MAY_BE_PARTS else "[0-9]+"
+        return re.fullmatch(whole, digits) is not None
+    if (unit, last) == ("YEAR", "MONTH"):
+        return re.fullmatch(r"[0-9]+-(0?[0-9]|1[01])", digits) is not None
+    if unit not in _UNITS or last not in _UNITS or _UNITS.index(unit) >= _UNITS.index(last):
+        return False
+    units = _UNITS[_UNITS.index(unit) + 1 : _UNITS.index(last) + 1]
+    return re.fullmatch("[0-9]+" + "".join(_BELOW[u] for u in units), digits) is not None
 
 
 def constant_of(literal: e.Literal) -> core.Constant | None:

@@ -188,7 +188,8 @@ def _explain(cursor: Cursor) -> Statement:
     while detail := cursor.accept_any(*_EXPLAIN_DETAILS):
         details.append(detail)
         # Flink separates details by commas, Spark has one.
-        cursor.accept_symbol(",")
+        if cursor.accept_symbol(",") and not cursor.at_any(*_EXPLAIN_DETAILS):
+            raise cursor.unexpected("another detail", hint=f"the details are {', '.join(_EXPLAIN_DETAILS)}")
     cursor.accept_words("PLAN", "FOR")
     if cursor.at_any("EXPLAIN") or cursor.at_statement_end:
         raise cursor.unexpected("the statement to explain")

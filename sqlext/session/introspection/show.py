@@ -16,7 +16,7 @@ from sqlext.analysis.definitions.create_text import (
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast.statements import CreateView, Show
 from sqlext.dialect.script import parse_script
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, did_you_mean, meant_or_listed
 from sqlext.session.introspection.describe import catalog_named, describe, describe_catalog, describe_relation
 from sqlext.sinks.live_rows import Row
 from sqlext.source import SourceText
@@ -84,7 +84,9 @@ def _relations(statement: Show, catalog: SessionCatalog) -> list[Relation]:
     if snapshot.database(name.catalog, name.database) is None:
         names = [d.name.database for d in snapshot.databases(name.catalog)]
         message = f"there is no database `{name.catalog}.{name.database}`"
-        raise SqlExtError("CAT-002", message, span=statement.name_span, hint=did_you_mean(name.database, names))
+        raise SqlExtError(
+            "CAT-002", message, span=statement.name_span, hint=meant_or_listed(name.database, names, "DATABASES")
+        )
     return snapshot.relations(name.catalog, name.database)
 
 

@@ -63,7 +63,7 @@ def test_found(flink: Analysis, query: str, columns: list[str]) -> None:
         ("SELECT 1 FROM clicks JOIN users USING (amount)", "NAME-003", "clicks JOIN", None),
         ("SELECT a FROM (SELECT 1 AS a) AS t (b)", "NAME-003", "a FROM (",
          "the columns here are b; a text stands in quotes, 'a'"),
-        ("SELECT a FROM (SELECT 1 AS a) AS t (a, b)", "NAME-007", "(SELECT 1", None),
+        ("SELECT a FROM (SELECT 1 AS a) AS t (a, b)", "NAME-007", "(SELECT 1", "name each of them: a"),
         ("SELECT 1 UNION ALL SELECT 1, 2", "NAME-007", "SELECT 1, 2",
          "give as many as the first query, which has EXPR$0"),
         ("VALUES (1, 2), (3)", "NAME-007", "3", "give each row as many values as the first, 2"),

@@ -6,6 +6,7 @@ import pytest
 
 from sqlext.plan.base import walk
 from sqlext.plan.grouping import Aggregate
+from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
@@ -90,6 +91,49 @@ def test_sessions_and_windows_of_the_clock_are_made_by_their_operator(
     assert named & {"time", "start", "end", "kind"} == places
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR}))",
+        f"SELECT who, COUNT(*) FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR})) GROUP BY who",
+        f"SELECT window_start, COUNT(*) FROM TABLE(SESSION(TABLE changes, {HOUR})) GROUP BY window_start",
+        f"SELECT DISTINCT who FROM TABLE(SESSION(TABLE changes PARTITION BY who, {CLOCK}))",
+    ],
+)
+def test_rows_of_sessions_say_what_they_do(tables: Analysis, query: str) -> None:
+    plan = tables.plan(query)
+    (rows,) = (n for n in walk(plan) if isinstance(n, SessionRows))
+    assert (rows.changelog, rows.event_time, rows.uses_clock) == (True, CLOCK not in query, CLOCK in query)
+    assert plan.changelog or plan.updating
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT 1 FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR})) {BOUNDS}",
+        f"SELECT id FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR})) {BOUNDS}, GROUPING SETS ((id), ())",
+        f"SELECT 1 FROM (SELECT * FROM TABLE(SESSION(TABLE changes, {HOUR})) WHERE id > 1) {BOUNDS}",
+    ],
+)
+def test_sessions_of_other_keys_are_grouped_when_they_are_over(tables: Analysis, query: str) -> None:
+    plan = tables.plan(query)
+    grouping = next(n for n in walk(plan) if isinstance(n, Aggregate))
+    assert grouping.kept is not None
+    assert (grouping.kept.given, grouping.kept.panes, plan.changelog) == (True, "one", False)
+    assert any(isinstance(n, SessionRows) for n in walk(plan))
+
+
+@pytest.mark.parametrize("table", ["changes", "(SELECT *, PROCTIME() AS pt FROM clicks)"])
+@pytest.mark.parametrize("function", ["TUMBLE", "CUMULATE", "SESSION"])
+def test_rows_get_windows_by_the_clock_of_their_micro_batch(tables: Analysis, table: str, function: str) -> None:
+    tables.run(f"CREATE VIEW rows_of AS SELECT * FROM {table}")
+    more = ", INTERVAL '2' HOUR" if function == "CUMULATE" else ""
+    compiled = tables.run(f"SELECT * FROM TABLE({function}(TABLE rows_of, {CLOCK}{more}))")
+    assert compiled is not None
+    text = str(compiled.script)
+    assert "``" not in text
+
+
 def test_panes_that_take_each_others_place_are_changes(tables: Analysis) -> None:
     early = (
         f"SELECT user_name, window_time AS ts FROM TABLE(TUMBLE(TABLE clicks, {HOUR})) "
@@ -103,18 +147,11 @@ def test_panes_that_take_each_others_place_are_changes(tables: Analysis) -> None
 @pytest.mark.parametrize(
     ("query", "code", "at"),
     [
-        (f"SELECT * FROM TABLE(SESSION(TABLE changes, {HOUR}))", "WINDOW-012", "TABLE(SESSION"),
-        (
-            f"SELECT 1 FROM TABLE(SESSION(TABLE changes PARTITION BY who, {HOUR})) {BOUNDS}",
-            "WINDOW-012",
-            "TABLE(SESSION",
-        ),
         (
             f"SELECT 1 FROM TABLE(SESSION(TABLE changes, {HOUR}, INTERVAL '3' HOUR)) {BOUNDS}",
             "WINDOW-012",
             "TABLE(SESSION",
         ),
-        (f"SELECT * FROM TABLE(TUMBLE(TABLE changes, {CLOCK}))", "WINDOW-012", "TABLE(TUMBLE"),
         ("SELECT 1 FROM changes GROUP BY TUMBLE(ts, INTERVAL '1' HOUR) EMIT EVERY 2 ROWS", "WINDOW-012", "EMIT"),
         (
             RANKED,

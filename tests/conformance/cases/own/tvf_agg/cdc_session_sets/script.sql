@@ -1,0 +1,2 @@
+CREATE TABLE d (id INT, k STRING, v INT, ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector'='filesystem','path'='${IN}/d','format'='debezium-json');
+CREATE TABLE o WITH ('connector'='filesystem','path'='${OUT}/o','format'='json') AS SELECT k, v, COUNT(*) AS n, window_start AS s, window_end AS e FROM SESSION(TABLE d PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY window_start, window_end, GROUPING SETS ((k), (k, v));
