@@ -183,6 +183,8 @@ def _remove(call: CallTexts) -> str:
     return f"filter({call.args[0]}, e -> NOT (e <=> {_as_element(call)}))"
 
 
+_longer = _of_elements(_with_element_type, "takes")
+
 COLLECTIONS = (
     fn("CARDINALITY", "collection", strict(INT), _cardinality, spark=strict(INT)),
     fn("ELEMENT", "array/multiset", _only_element, _element),
