@@ -19,6 +19,7 @@ from sqlext.analysis.definitions.elements import (
 from sqlext.analysis.definitions.expressions import Expressions
 from sqlext.analysis.definitions.lakes import check_connector, in_lake, lake_of
 from sqlext.analysis.definitions.like import Inherited, base_table, inherit
+from sqlext.analysis.definitions.older_options import in_present_keys
 from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.options import COMMON, OWN_PREFIX, OptionError
 from sqlext.connectors.registry import known
@@ -57,7 +58,8 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     # After `typed`: its expression must be of the column's type, which may be a derived one.
     mark = _watermark(statement, columns, base, expressions)
     # Of a key given twice the last counts, as in Flink.
-    options = dict(base.options) | {o.key: o.value for o in statement.options}
+    given = in_present_keys(statement.options)
+    options = dict(base.options) | {o.key: o.value for o in given}
     # A temporary table is the session's, whatever catalog its name is in.
     lake = None if statement.temporary else lake_of(name, catalog)
     if lake is not None:
@@ -74,7 +76,7 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
         statement.temporary,
         env.mode,
     )
-    check_known(statement.options, table)
+    check_known(given, table)
     return table
 
 
