@@ -87,14 +87,40 @@ INSERT INTO totals SELECT item, COUNT(*) FROM events GROUP BY item;
 INSERT INTO totals SELECT item, COUNT(*) * 10 FROM ice.shop.events WHERE item = 'pen' GROUP BY item;
 CREATE TABLE default_catalog.default_database.copied (item STRING, small SMALLINT)
 WITH ('connector' = 'filesystem', 'path' = '${OUT}/copied', 'format' = 'csv');
-SET 'sqlext.bounded' = 'catch-up';
-INSERT INTO default_catalog.default_database.copied
-SELECT item, small FROM events /*+ OPTIONS('streaming' = 'true', 'monitor-interval' = '1s') */;
+INSERT INTO default_catalog.default_database.copied SELECT item, small FROM events;
 SET 'execution.runtime-mode' = 'batch';
 SHOW TABLES;
 DESCRIBE events;
 SELECT * FROM totals ORDER BY item;
 SELECT * FROM events ORDER BY ts;
+"""
+#: A micro-batch that is written again is in the table once.
+REPEATED = """
+import sys
+import sqlext
+from sqlext.connectors.registry import connector_of
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.opening import open_sink
+from sqlext.spark.local import local_spark
+from sqlext_catalog.model import Table
+
+out, jar = sys.argv[1:]
+session = sqlext.connect(local_spark(settings={"spark.jars": jar}), catalog=out + "/catalog")
+session.sql(f"CREATE CATALOG ice WITH ('type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{out}/warehouse')")
+session.sql("CREATE TABLE ice.`default`.t (id INT)")
+(table,) = (t for t in session.catalog.snapshot().relations() if isinstance(t, Table) and t.name.name == "t")
+sink = open_sink(session.spark, connector_of(table).write_spec(table), SinkContext("q", "c"))
+for batch in (0, 0, 1, 0, 1):
+    sink.write(session.spark.sql(f"SELECT {batch} AS id"), batch)
+print("rows:", sorted(row.id for row in session.spark.table("ice.`default`.t").collect()))
+"""
+#: It has no end.
+STREAMED = """
+SET 'sqlext.expressions' = 'flink';
+CREATE TABLE default_catalog.default_database.followed (item STRING, small SMALLINT)
+WITH ('connector' = 'filesystem', 'path' = '${OUT}/followed', 'format' = 'csv');
+INSERT INTO default_catalog.default_database.followed
+SELECT item, small FROM ice.shop.events /*+ OPTIONS('streaming' = 'true', 'monitor-interval' = '1s') */;
 """
 #: Another session, which has none of these definitions: what is asked for lies in the lake.
 AGAIN = """
@@ -129,11 +155,14 @@ def run(folder: Path, lake: list[str], script: str) -> str:
     return done.stdout
 
 
+def lines(folder: Path) -> list[str]:
+    """Return the lines of files that a query has written, in order."""
+    found = (f.read_text("utf-8") for f in folder.rglob("part-*") if "_sqlext" not in f.parts)
+    return sorted("".join(found).split())
+
+
 def test_a_table_is_written_and_read(tmp_path: Path, lake: list[str]) -> None:
-    (tmp_path / "in").mkdir()
-    rows = [("pen", 1.5, "10:00:01"), ("ink", 7.0, "10:00:20"), ("pen", 3.0, "10:00:30"), ("pad", 2.0, "10:01:10")]
-    lines = (f'{{"item": "{i}", "amount": {a}, "ts": "2024-01-01 {t}"}}\n' for i, a, t in rows)
-    (tmp_path / "in" / "1.json").write_text("".join(lines), "utf-8")
+    orders(tmp_path)
     run(tmp_path, lake, WRITTEN)
     shown = [line.split() for line in run(tmp_path, lake, READ).splitlines() if "2024-01-01" in line]
     assert shown == [
@@ -141,8 +170,7 @@ def test_a_table_is_written_and_read(tmp_path: Path, lake: list[str]) -> None:
         ["pad", "2024-01-01", "10:01:00", "2.0"],
         ["pen", "2024-01-01", "10:00:00", "4.5"],
     ]
-    copied = (f.read_text("utf-8") for f in (tmp_path / "out" / "copied").rglob("part-*") if "_sqlext" not in f.parts)
-    assert sorted("".join(copied).split()) == ["ink,7.0", "pad,2.0", "pen,4.5"]
+    assert lines(tmp_path / "out" / "copied") == ["ink,7.0", "pad,2.0", "pen,4.5"]
 
 
 def orders(folder: Path) -> None:
@@ -163,14 +191,21 @@ def test_a_file_of_flinks_runs_unchanged(tmp_path: Path, jar: list[str]) -> None
     for row in (["events"], ["totals"], ["ink", "1"], ["pad", "1"], ["pen", "20"]):
         assert row in shown
     assert ["ink", "7", "2024-01-01", "10:00:20", "10:00:20"] in shown
-    copied = (f.read_text("utf-8") for f in (tmp_path / "out" / "copied").rglob("part-*") if "_sqlext" not in f.parts)
-    assert sorted("".join(copied).split()) == ["ink,7", "pad,2", "pen,1", "pen,3"]
+    assert lines(tmp_path / "out" / "copied") == ["ink,7", "pad,2", "pen,1", "pen,3"]
+    run(tmp_path, [*jar, "--for", "20 s"], STREAMED)
+    assert lines(tmp_path / "out" / "followed") == ["ink,7", "pad,2", "pen,1", "pen,3"]
     again = words(run(tmp_path, [*jar, "--catalog", str(tmp_path / "another")], AGAIN))
     assert again.count(["shop"]) == 1  # the database is gone in the end
     assert again.count(["events"]) == 1
     assert again.count(["totals"]) == 2
     assert ["pen", "20"] in again
     assert ["4"] in again
+
+
+def test_an_append_that_is_done_again_is_there_once(tmp_path: Path, jar: list[str]) -> None:
+    command = [sys.executable, "-c", REPEATED, str(tmp_path), jar[1].removeprefix("spark.jars=")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert "rows: [0, 1]" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

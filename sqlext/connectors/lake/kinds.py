@@ -85,6 +85,7 @@ class LakeKind:
             name = _digested("lake", options)
         prefix = f"spark.sql.catalog.{name}"
         found = {f"{prefix}.{self.renamed.get(k, k)}": _value(k, v) for k, v in options if k not in _FLINKS}
+        found.setdefault(f"{prefix}.{_CACHE}", "false")
         if "catalog-impl" not in dict(options):
             found.setdefault(f"{prefix}.{self.renamed.get(self.type_key, self.type_key)}", self.types[0])
         files = tuple(f"{v.rstrip('/')}/{f}" for k, v in options for f in CONFIGURATION.get(k, ()))
@@ -111,6 +112,9 @@ class LakeKind:
         return self.catalog(name if in_catalog else _digested(name, given), given)
 
 
+#: Both kinds keep a table as it was when a session saw it first, and each query runs in a session of its own:
+#: without an error a later SELECT would lack what an INSERT before it has written. Their own option turns that on.
+_CACHE = "cache-enabled"
 #: Options of a catalog that say nothing to Spark's.
 _FLINKS = frozenset({"type", "property-version", *CONFIGURATION})
 #: Options of a read or a write of Flink's operators that have no meaning here, or one of our own.

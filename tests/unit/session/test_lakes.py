@@ -60,6 +60,7 @@ def test_options_become_settings_of_spark(kind: str, options: dict[str, str], se
     found = dict(KINDS[kind].catalog("c", (("type", kind), *options.items())).settings)
     assert {f"spark.sql.catalog.c{key}": value for key, value in settings.items()}.items() <= found.items()
     assert not any(key.endswith(("property-version", "catalog-type")) for key in found)
+    assert found["spark.sql.catalog.c.cache-enabled"] == "false"
     assert ("catalog-impl" in options) != ("spark.sql.catalog.c.type" in found or kind == "paimon")
 
 
