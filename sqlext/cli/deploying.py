@@ -22,6 +22,7 @@ class DeployArguments:
     show: int
     stop: bool
     keep_rows: bool
+    renew: bool
     rollback: bool
 
 
@@ -48,6 +49,7 @@ def deploy_script(file: Path, variables: Mapping[str, str], given: DeployArgumen
             show=given.show,
             stop=given.stop,
             keep_rows=given.keep_rows,
+            renew=given.renew,
         )
     click.echo(found.to_json() if given.form == "json" else str(found))
     return found.refused

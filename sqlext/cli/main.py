@@ -177,6 +177,7 @@ def plan(
 @click.option("--show", default=10, show_default=True, type=click.IntRange(0), help="How many such rows are shown.")
 @click.option("--stop", is_flag=True, help="Ask who runs an old version to stop it.")
 @click.option("--keep-rows", is_flag=True, help="Leave the rows that are there; fill the new version's state alone.")
+@click.option("--renew/--no-renew", default=True, help="Renew queries that read replaced rows, or refuse.")
 @click.option("--rollback", is_flag=True, help="Bring back the versions from before, with their rows.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @CONF
@@ -190,6 +191,7 @@ def deploy(
     show: int,
     stop: bool,
     keep_rows: bool,
+    renew: bool,
     rollback: bool,
     format_: str,
     conf: tuple[tuple[str, str], ...],
@@ -200,7 +202,7 @@ def deploy(
     """
     from sqlext.cli.deploying import DeployArguments, deploy_script
 
-    told = (allow_differences, columns, show, stop, keep_rows, rollback)
+    told = (allow_differences, columns, show, stop, keep_rows, renew, rollback)
     given = DeployArguments(catalog, checkpoint, dict(conf), format_, *told)
     with _errors():
         fails = deploy_script(file, dict(definitions), given)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -44,13 +44,16 @@ class ReachedBatch:
     batch: int
 
 
-def plan_first(old: ReachedBatch, new: QueryHome, sources: Sequence[str], clock: str | None) -> None:
+def plan_first(
+    old: ReachedBatch, new: QueryHome, sources: Sequence[str], clock: str | None, whole: Sequence[int] = ()
+) -> None:
     """Plan the first micro-batch with rows, up to the place of the old version.
 
     Args:
         new: its first micro-batch has taken nothing.
         sources: how Spark describes those of the new version, from ``begin_empty``.
         clock: see ``QueryHome.own_sources``.
+        whole: the numbers of sources that are read as far as they go: the old version has read other rows there.
 
     Raises:
         SqlExtError: RUN-027, RUN-084 where the two do not read the same sources.
@@ -59,7 +62,9 @@ def plan_first(old: ReachedBatch, new: QueryHome, sources: Sequence[str], clock:
     new.note_own_sources(own)
     _require_same_readers(old.home, new)
     version, settings, *taken = lines_of(new.location, f"{_OFFSETS}/0")
-    wanted = _wanted(old, new, taken)
+    wanted = [
+        end if n in whole else there for n, (end, there) in enumerate(zip(taken, _wanted(old, new, taken), strict=True))
+    ]
     _take_over(old.home, new)
     new.location.put(f"{_OFFSETS}/0", "\n".join([version, settings, *[NOTHING] * len(taken)]))
     _plan(new.location, 1, wanted)
@@ -128,6 +133,29 @@ def plan_watermark(new: QueryHome, old: ReachedBatch | None = None) -> bool:
         return False
     _plan(new.location, last + 1, ends_of(new.location, CHECKPOINT), reached)
     return True
+
+
+def first_ends(home: QueryHome) -> Sequence[str]:
+    """Return how far each source of a query goes, by its first micro-batch, which has taken nothing."""
+    return lines_of(home.location, f"{_OFFSETS}/0")[2:]
+
+
+def last_ends(home: QueryHome) -> Sequence[str]:
+    """Return where each source of a query was at the end of its last micro-batch."""
+    return ends_of(home.location, CHECKPOINT)
+
+
+def move_ends(home: QueryHome, moved: Callable[[Sequence[str]], Sequence[str | None]]) -> None:
+    """Give sources other places in all micro-batches that Spark remembers; a second time is none.
+
+    Args:
+        moved: returns the new place of each source, None for one that stays.
+    """
+    for number in _numbers(home.location):
+        version, settings, *ends = lines_of(home.location, f"{_OFFSETS}/{number}")
+        now = [new if new is not None else end for end, new in zip(ends, moved(ends), strict=True)]
+        if now != ends:
+            home.location.put(f"{_OFFSETS}/{number}", "\n".join([version, settings, *now]))
 
 
 def keep_watermark(new: QueryHome, old: ReachedBatch) -> None:

@@ -52,6 +52,7 @@ class Versions:
     deployed: int = 0
     replaces: bool = True
     keeps: bool = False
+    follows: bool = False
 
     def switching(self, table_version: int, deployed: int, *, replaces: bool = True) -> Versions:
         """Return them while the version beside becomes the current one; arguments as the attributes."""

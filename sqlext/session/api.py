@@ -513,6 +513,7 @@ class Session:
         show: int = 10,
         stop: bool = False,
         keep_rows: bool = False,
+        renew: bool = True,
     ) -> Deployment:
         """Run the changed queries of a script beside the old ones, compare their rows, and make them current.
 
@@ -527,6 +528,7 @@ class Session:
             stop: whether old versions that run are asked to stop.
             keep_rows: whether the rows that are there stay: nothing is compared, and the new versions read what was
                 there for their state alone. There is no way back then.
+            renew: whether queries that read rows that are replaced are renewed too; else they are refused.
 
         Raises:
             SqlExtError: what is wrong with the script; OPT-040 for an argument that says nothing; RUN-022 for an old
@@ -535,8 +537,8 @@ class Session:
         from sqlext.session.deploying.allowed import Allowed
         from sqlext.session.deploying.options import DeployOptions
 
-        allowed = Allowed.of(allow_differences, allow_columns, show, stop, keep_rows)
-        return self._deployed(script, variables, checkpoint, DeployOptions(allowed, stop, keep_rows))
+        allowed = Allowed.of(allow_differences, allow_columns, show, stop, keep_rows, renew)
+        return self._deployed(script, variables, checkpoint, DeployOptions(allowed, stop, keep_rows, renews=renew))
 
     def roll_back(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -64,6 +64,25 @@ class Replacement(ABC):
     def restore(self, spark: SparkSession, version: int) -> None:
         """Bring back the rows of a version; a second time changes nothing."""
 
+    @abstractmethod
+    def behind(
+        self, spark: SparkSession, ends: Sequence[str], read: Replacement, *, alone: bool
+    ) -> tuple[str | None, ...]:
+        """Return where a query stands that goes on behind all the rows that are there.
+
+        Args:
+            ends: the place of each of its sources, as a line of Spark's log.
+            read: the rows that it has read, here or elsewhere.
+            alone: whether it reads no other table with such places.
+
+        Returns:
+            The new places; None for a source that has not read these rows.
+        """
+
+    @abstractmethod
+    def are_read(self, spark: SparkSession, ends: Sequence[str], *, alone: bool) -> bool:
+        """Return whether a query has read all the rows that are there; arguments as of ``behind``."""
+
 
 @dataclass(frozen=True)
 class UntouchedRows(Replacement):
@@ -104,6 +123,16 @@ class UntouchedRows(Replacement):
 
     def restore(self, spark: SparkSession, version: int) -> None:
         """Leave them."""
+
+    def behind(
+        self, spark: SparkSession, ends: Sequence[str], read: Replacement, *, alone: bool
+    ) -> tuple[str | None, ...]:
+        """Leave every place as it is: who reads the rows goes on."""
+        return tuple(None for _ in ends)
+
+    def are_read(self, spark: SparkSession, ends: Sequence[str], *, alone: bool) -> bool:
+        """Return that nothing is asked for."""
+        return True
 
 
 def replacement_of(table: Table, context: SinkContext) -> Replacement | None:

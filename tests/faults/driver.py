@@ -14,6 +14,7 @@ usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     planned          a micro-batch of a new version is done
     replaced         the rows of a sink are those of the new version
     restored         they are those of the old version again
+    moved            the new versions that have read the new rows go on behind them
     recorded         the catalog says which version is the current one
 
 The variable SETTINGS has Spark's settings as JSON; IN, OUT, CATALOG and CHECKPOINT have other places than the folder.
@@ -37,6 +38,7 @@ from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.session.deploying.beside import NewVersions
+from sqlext.session.deploying.deployer import Deployer
 from sqlext.session.deploying.records import VersionRecords
 from sqlext.session.replaying import Replaying
 from sqlext.sinks.sides import Side
@@ -61,6 +63,7 @@ MOMENTS: dict[str, tuple[type, str, bool]] = {
     "planned": (NewVersions, "_run_planned", False),
     "replaced": (DeltaReplacement, "replace", False),
     "restored": (DeltaReplacement, "restore", False),
+    "moved": (Deployer, "_move_readers", False),
     "recorded": (VersionRecords, "say", False),
 }
 

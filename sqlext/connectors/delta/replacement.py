@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.delta.reader.log import DeltaLog
+from sqlext.connectors.delta.reader.moving import behind, has_more, places_in
 from sqlext.connectors.delta.reader.tables import log_of
 from sqlext.connectors.delta.sink.history import History
 from sqlext.connectors.delta.sink.tables import DeltaSink, target_of
@@ -94,6 +96,28 @@ class DeltaReplacement(Replacement):
     def restore(self, spark: SparkSession, version: int) -> None:
         """Restore the table in one commit."""
         spark.sql(f"RESTORE TABLE {self._target} TO VERSION AS OF {version}")
+
+    def behind(
+        self, spark: SparkSession, ends: Sequence[str], read: Replacement, *, alone: bool
+    ) -> tuple[str | None, ...]:
+        """Return the places moved behind the table's last version; see ``Replacement.behind``."""
+        assert isinstance(read, DeltaReplacement)
+        now = self._log(spark)
+        # A second time they are moved already.
+        found = places_in(ends, (read._log(spark), now), alone=alone)  # noqa: SLF001 - of the same class
+        return tuple(behind(place, now) if place is not None else None for place in found)
+
+    def are_read(self, spark: SparkSession, ends: Sequence[str], *, alone: bool) -> bool:
+        """Return whether no version that adds rows lies behind the places."""
+        log = self._log(spark)
+        found = [place for place in places_in(ends, (log,), alone=alone) if place is not None]
+        return bool(found) and not any(has_more(place, log) for place in found)
+
+    def _log(self, spark: SparkSession) -> DeltaLog:
+        path = self.spec.path
+        if path is None:
+            path = str(spark.sql(f"DESCRIBE DETAIL {self._target}").select("location").collect()[0][0])
+        return log_of(on_disk(path))
 
     @property
     def _target(self) -> str:

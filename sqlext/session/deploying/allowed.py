@@ -24,7 +24,9 @@ class Allowed:
     show: int = 10
 
     @staticmethod
-    def of(differences: object, columns: object, show: object, stop: object, keep_rows: object) -> Allowed:
+    def of(
+        differences: object, columns: object, show: object, stop: object, keep_rows: object, renew: object = True
+    ) -> Allowed:
         """Return what arguments of ``Session.deploy`` say.
 
         Raises:
@@ -45,10 +47,9 @@ class Allowed:
                 raise _wrong("allow_columns", name, "a list of names, as ['total']")
         if isinstance(show, bool) or not isinstance(show, int) or show < 0:
             raise _wrong("show", show, "a whole number from 0")
-        if not isinstance(stop, bool):
-            raise _wrong("stop", stop, "True or False")
-        if not isinstance(keep_rows, bool):
-            raise _wrong("keep_rows", keep_rows, "True or False")
+        for name, value in {"stop": stop, "keep_rows": keep_rows, "renew": renew}.items():
+            if not isinstance(value, bool):
+                raise _wrong(name, value, "True or False")
         if keep_rows and (limit != DifferenceLimit() or columns):
             hint = "--keep-rows (keep_rows=True) leaves the rows as they are, so leave the other away"
             raise SqlExtError(

@@ -13,6 +13,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.jobs.alongside import (
     ReachedBatch,
     first_cut,
+    first_ends,
     keep_watermark,
     next_cut,
     plan_as,
@@ -86,8 +87,13 @@ class NewVersions(SparkHandler):
         """Let the versions of a query follow those that are there (RUN-087 where they are not any more)."""
         change_versions(self.home(candidate, looks=True).folder, candidate.draft.name, then, now)
 
-    def begin(self, candidate: Deployable, old: QueryHome) -> str:
+    def begin(
+        self, candidate: Deployable, old: QueryHome, whole: Callable[[Sequence[str]], Sequence[int]] = lambda _: ()
+    ) -> str:
         """Return the folder of the new version, begun; one that has begun before goes on.
+
+        Args:
+            whole: returns the numbers of the sources that are read as far as they go, of the places of all.
 
         Raises:
             SqlExtError: RUN-022 another deployment of the query runs; RUN-027, RUN-084 where Spark cannot begin it.
@@ -98,6 +104,8 @@ class NewVersions(SparkHandler):
             run = there.run()
             # What one has thrown away the other would compare; what is being switched is decided.
             alike = versions.keeps == candidate.keeps_rows or versions.step == SWITCHING
+            # The rows that it has read may be others by now.
+            alike = alike and (not (versions.follows or candidate.follows) or versions.step == SWITCHING)
             if alike and run is not None and run.fingerprint == candidate.draft.prints:
                 return versions.beside
             there.refuse_if_held()
@@ -105,13 +113,15 @@ class NewVersions(SparkHandler):
                 why = "another new version of it is being made the current one"
                 raise candidate.refusal(why, "deploy the script of that version first")
         version = uuid.uuid4().hex[:8]
-        self.change(candidate, versions, replace(versions, beside=version, keeps=candidate.keeps_rows))
+        self.change(candidate, versions, _with(versions, version, candidate))
         remove_outdated(old.folder)
         with self.home(candidate, version) as new:
-            self._begin(candidate, old, new)
+            self._begin(candidate, old, new, whole)
         return version
 
-    def _begin(self, candidate: Deployable, old: QueryHome, new: QueryHome) -> None:
+    def _begin(
+        self, candidate: Deployable, old: QueryHome, new: QueryHome, whole: Callable[[Sequence[str]], Sequence[int]]
+    ) -> None:
         draft, env = candidate.draft, candidate.env
         if draft.script.ticks:
             new.write_first_tick()
@@ -119,7 +129,7 @@ class NewVersions(SparkHandler):
             sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT)
         reached = ReachedBatch(old, old.last_batch())
         first = first_cut(reached) if candidate.fills_by_cuts else reached
-        plan_first(first, new, sources, env.settings.get("sqlext.clock"))
+        plan_first(first, new, sources, env.settings.get("sqlext.clock"), whole(first_ends(new)))
         # Last: without it the folder is no version, and the next deployment begins anew.
         new.begin(QueryRun(uuid.uuid4().hex, draft.prints))
 
@@ -143,7 +153,8 @@ class NewVersions(SparkHandler):
                 return False
             run = old.home.run()
             alike = run is not None and candidate.has_time_of(run)
-            if plan_next(old, new) or plan_watermark(new, old if alike else None):
+            behind = not candidate.follows and plan_next(old, new)
+            if behind or plan_watermark(new, old if alike else None):
                 return True
             if alike:
                 keep_watermark(new, old)
@@ -183,8 +194,12 @@ class NewVersions(SparkHandler):
         part = JobPart(name, draft.insert.span, opened.rows, sink, (name,), draft.script.output_mode, place)
         return self._as_scripted(part, opened, draft.script, draft.insert.plan, env)
 
-    def replacement(self, candidate: Deployable, place: Place) -> Replacement:
-        """Return how the rows of a query's sink are replaced by those of a version, or that they stay."""
+    def replacement(self, candidate: Deployable, place: Place | None = None) -> Replacement:
+        """Return how the rows of a query's sink are replaced by those of a version, or that they stay.
+
+        Args:
+            place: of the version; None where nothing is written.
+        """
         table, context = candidate.draft.insert.table, sink_context(candidate.draft, place, candidate.env)
         found = replacement_of(table, context)
         if candidate.keeps_rows:
@@ -202,6 +217,11 @@ class NewVersions(SparkHandler):
 
     def _settings(self, candidate: Deployable) -> AbstractContextManager[None]:
         return self.settings(candidate.env, [candidate.draft.script])
+
+
+def _with(versions: Versions, version: str, candidate: Deployable) -> Versions:
+    """Return versions with a new one beside the current one."""
+    return replace(versions, beside=version, keeps=candidate.keeps_rows, follows=bool(candidate.follows))
 
 
 def rows_of(home: QueryHome) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -16,6 +17,7 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.result import Result
 from sqlext.jobs.runs import QueryRun
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import streaming_scans
 from sqlext.session.deploying.lateness import judges_rows
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.interpreter import Interpreter
@@ -23,6 +25,7 @@ from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.redefining import redefining
 from sqlext.session.state import SessionState
 from sqlext.source import Span
+from sqlext_catalog import ddl
 from sqlext_catalog.diff import diff
 from sqlext_catalog.model import ObjectName, QueryRecord, Table
 
@@ -30,8 +33,6 @@ from sqlext_catalog.model import ObjectName, QueryRecord, Table
 _TIME = ("watermark", "rowtime", "pace of the watermark")
 #: Options that say where the rows of a table lie.
 _PLACES = ("connector", "path", "table-path", "table-name")
-#: What a query does that was dropped since the rows of its table are replaced.
-BEGINS_AGAIN = "run it again behind it: it reads all rows anew, so empty its own table where it only adds rows"
 _KEEP = "--keep-rows (keep_rows=True) leaves the rows that are there, and fills the new version's state alone"
 _RUN_FIRST = "sqlext run does it; deploy takes a script of definitions and queries"
 
@@ -46,6 +47,7 @@ class Deployable:
         stored: what the catalog says of its table before the script; None where it says nothing.
         keeps_rows: whether the rows that are there stay; then the new version has read what was there for its state
             alone.
+        follows: the tables that it reads from new versions of the queries that write them.
     """
 
     statement: ast.Statement
@@ -54,6 +56,22 @@ class Deployable:
     end: InputEnd
     stored: Table | None = None
     keeps_rows: bool = False
+    follows: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The query's."""
+        return self.draft.name
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names of the tables that it reads as streams."""
+        return frozenset(scan.table.name.plain for scan in streaming_scans(self.draft.insert.plan))
+
+    @property
+    def reads_alone(self) -> bool:
+        """Whether it reads one table only."""
+        return len(self.reads) == 1
 
     @property
     def table(self) -> str:
@@ -83,8 +101,8 @@ class Deployable:
         return tuple(change for change in found if change.kind is not ChangeKind.OWN)
 
     def has_time_of(self, run: QueryRun) -> bool:
-        """Whether its watermark goes by the same rule as that of an older version."""
-        return not any(change.part.startswith(_TIME) for change in self.changes_since(run))
+        """Whether its watermark goes by the same rule, and the same rows, as that of an older version."""
+        return not self.follows and not any(change.part.startswith(_TIME) for change in self.changes_since(run))
 
     def require_read(self, old: QueryHome) -> None:
         """Refuse it where the version that is there has no place yet (RUN-084)."""
@@ -108,6 +126,7 @@ def candidates_of(
     *,
     redefines: bool = False,
     keeps_rows: bool = False,
+    elsewhere: Mapping[str, str] | None = None,
 ) -> list[Deployable]:
     """Return the queries of statements. Materialized views may have other columns than in the catalog.
 
@@ -115,6 +134,7 @@ def candidates_of(
         state: gets the definitions; it should be a copy.
         redefines: whether tables and views may differ too, as where a version of before comes back.
         keeps_rows: as of ``Deployable``.
+        elsewhere: where queries read the rows of Delta tables from, by the table's name.
 
     Raises:
         SqlExtError: what is wrong with a statement; RUN-084 for one that changes what is there.
@@ -123,8 +143,34 @@ def candidates_of(
     collector = Collector(state, options=options, at_once=options.at_once, stored=stored)
     interpreter = Interpreter(state, collector)
     for statement in statements:
-        interpreter.run(redefining(statement, state, everything=redefines))
+        redefined = redefining(statement, state, everything=redefines)
+        with _lying(elsewhere or {}, state, redefined):
+            interpreter.run(redefined)
     return [replace(found, keeps_rows=keeps_rows) for found in collector.found]
+
+
+@contextmanager
+def _lying(elsewhere: Mapping[str, str], state: SessionState, statement: ast.Statement) -> Iterator[None]:
+    """Let the rows of tables lie elsewhere while a query is read; what defines a table says where they are."""
+    makes = isinstance(statement, (ast.CreateTable, ast.CreateView))
+    own = state.catalog.resolve(statement.name) if isinstance(statement, (ast.CreateTable, ast.CreateView)) else None
+    tables = [
+        r
+        for r in state.catalog.snapshot().relations()
+        if isinstance(r, Table) and r.name.plain in elsewhere and r.name != own
+    ]
+    if makes and getattr(statement, "query", None) is None:  # LIKE copies the place
+        tables = []
+    for table in tables:
+        state.catalog.apply(ddl.create(_at(table, elsewhere[table.name.plain]), "replace"), f"DEPLOY {table.name}")
+    yield
+    for table in tables:
+        state.catalog.apply(ddl.create(table, "replace"), f"DEPLOY {table.name}")
+
+
+def _at(table: Table, place: str) -> Table:
+    options = {key: value for key, value in table.options if key not in _PLACES}
+    return replace(table, options=tuple({**options, "connector": "delta", "path": place}.items()))
 
 
 @dataclass
@@ -168,37 +214,37 @@ def require_deployable(candidate: Deployable, found: Sequence[Change], records: 
     Raises:
         SqlExtError: RUN-084.
     """
-    refusal = next(_refusals(candidate, found), None)
+    refusal = next(refusals(candidate, found), None)
     if refusal is not None:
         raise candidate.refusal(*refusal)
     if not candidate.keeps_rows:
         refuse_writers(candidate, records)
 
 
-def readers_of(
-    candidate: Deployable, records: Sequence[QueryRecord], run_of: Callable[[str], QueryRun | None]
-) -> tuple[str, ...]:
-    """Return the other queries that read the table as a stream and go on from where they are, by name.
-
-    Args:
-        run_of: returns the run of a query. The record of one that only catches up says that it has ended, too.
-    """
-    found = [record for record in _others(candidate, records) if candidate.table in record.reads]
-    return tuple(record.name for record in found if _goes_on(record, run_of(record.name)))
+def readers_among(candidates: Sequence[Deployable], changed: Sequence[Deployable]) -> list[Deployable]:
+    """Return the queries that read what others write, or read what those write, the first of which are changed."""
+    found: list[Deployable] = []
+    written = {c.table for c in changed}
+    while more := [c for c in candidates if c.reads & (written - {c.table}) and not _is_in(c, found)]:
+        found += more
+        written |= {c.table for c in more}
+    return found
 
 
-def _goes_on(record: QueryRecord, run: QueryRun | None) -> bool:
-    """Return whether a query goes on when it starts; one that came to its end begins anew, and so reads all again."""
-    return not run.finished if run is not None else record.status != "finished"
+def in_order(candidates: Sequence[Deployable]) -> list[Deployable]:
+    """Return queries so that each stands behind those whose tables it reads."""
+    ordered: list[Deployable] = []
+    left = list(candidates)
+    while left:
+        written = {c.table for c in left}
+        free = [c for c in left if not c.reads & (written - {c.table})] or left
+        ordered += free
+        left = [c for c in left if not _is_in(c, free)]
+    return ordered
 
 
-def refuse_readers(
-    candidate: Deployable, records: Sequence[QueryRecord], run_of: Callable[[str], QueryRun | None]
-) -> None:
-    """Refuse to replace the rows of a table that another query reads as a stream (RUN-084)."""
-    for name in readers_of(candidate, records, run_of):
-        why = f"query `{name}` reads the table as a stream, and would meet rows that are replaced"
-        raise candidate.refusal(why, f"DROP QUERY `{name}` before; {BEGINS_AGAIN}")
+def _is_in(candidate: Deployable, found: Sequence[Deployable]) -> bool:
+    return any(other is candidate for other in found)
 
 
 def refuse_writers(candidate: Deployable, records: Sequence[QueryRecord]) -> None:
@@ -209,8 +255,12 @@ def refuse_writers(candidate: Deployable, records: Sequence[QueryRecord]) -> Non
             raise candidate.refusal(why, f"DROP QUERY `{record.name}`, if it is gone for good")
 
 
-def _refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
-    """Yield why and what to do."""
+def refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[str, str]]:
+    """Yield why a query cannot be deployed, and what to do.
+
+    Args:
+        found: what differs between its versions.
+    """
     draft, table = candidate.draft, candidate.draft.insert.table
     script = draft.script
     if not (candidate.keeps_rows or connector_of(table).replacement):

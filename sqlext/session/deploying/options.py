@@ -9,7 +9,8 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.session.deploying.allowed import Allowed
 
-_FLAGS = ("keep-rows", "rollback", "stop")
+#: Those that are on or off, and what they are where nothing is said.
+_FLAGS = {"keep-rows": False, "renew": True, "rollback": False, "stop": False}
 #: Those of ``sqlext deploy``.
 OPTIONS = ("allow-columns", "allow-differences", "show", *_FLAGS)
 
@@ -20,12 +21,14 @@ class DeployOptions:
 
     Attributes:
         rollback: whether the version before comes back.
+        renews: whether queries that read replaced rows are renewed with it; else they are refused.
     """
 
     allowed: Allowed = field(default_factory=Allowed)
     stop: bool = False
     keep_rows: bool = False
     rollback: bool = False
+    renews: bool = True
 
     @staticmethod
     def of(statement: ast.Deploy) -> DeployOptions:
@@ -42,11 +45,12 @@ class DeployOptions:
             if option.key in found:
                 raise SqlExtError("OPT-040", f"'{option.key}' stands twice", span=option.key_span, hint="say it once")
             found[option.key] = option
-        flags = {key: _flag(found[key]) if key in found else False for key in _FLAGS}
+        flags = {key: _flag(found[key]) if key in found else usual for key, usual in _FLAGS.items()}
         if flags["rollback"] and len(found) > 1:
             span = next(o.key_span for key, o in found.items() if key != "rollback")
             raise SqlExtError("OPT-040", "a rollback takes no other option", span=span, hint="leave it away")
-        return DeployOptions(_allowed(found, statement), flags["stop"], flags["keep-rows"], flags["rollback"])
+        allowed = _allowed(found, statement)
+        return DeployOptions(allowed, flags["stop"], flags["keep-rows"], flags["rollback"], flags["renew"])
 
 
 def _allowed(found: Mapping[str, ast.Option], statement: ast.Deploy) -> Allowed:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 from sqlext.jobs.comparison import RowComparison
-from sqlext.session.deploying.candidates import BEGINS_AGAIN
 from sqlext.session.deploying.columns import ColumnComparison
+from sqlext.session.deploying.downstream import Reader
 
 #: The new version is the current one, or the old one again.
 SWITCHED, ROLLED_BACK = "switched", "rolled back"
@@ -31,7 +31,7 @@ class DeployedQuery:
         changes: what differs between the versions.
         comparison: of their rows.
         columns: what differs between their columns.
-        readers: other queries that read the table as a stream, where its rows are to be replaced.
+        readers: what becomes of queries that read the table as a stream, where its rows are to be replaced.
         keeps_rows: whether the rows that are there stay, whatever those of the new version would be.
     """
 
@@ -41,7 +41,7 @@ class DeployedQuery:
     changes: tuple[str, ...] = ()
     comparison: RowComparison | None = None
     columns: ColumnComparison = field(default_factory=ColumnComparison)
-    readers: tuple[str, ...] = ()
+    readers: tuple[Reader, ...] = ()
     keeps_rows: bool = False
 
     @property
@@ -57,8 +57,7 @@ class DeployedQuery:
             yield "the rows that are there stay; it has read what its source has, and writes what comes now"
         if self.comparison is not None:
             yield from self.comparison.lines()
-        for name in self.readers:
-            yield f"query {name} reads the table as a stream: DROP QUERY `{name}` before; {BEGINS_AGAIN}"
+        yield from map(str, self.readers)
 
     @property
     def _differs(self) -> bool:

@@ -13,6 +13,7 @@ from sqlext.jobs.result import Result
 from sqlext.session.deploying.beside import NewVersions
 from sqlext.session.deploying.candidates import candidates_of
 from sqlext.session.deploying.deployer import Deployer
+from sqlext.session.deploying.downstream import Downstream
 from sqlext.session.deploying.options import DeployOptions
 from sqlext.session.deploying.records import VersionRecords
 from sqlext.session.deploying.report import Deployment
@@ -46,18 +47,22 @@ class Deploying:
         Raises:
             SqlExtError: as ``Session.deploy`` and ``Session.roll_back``.
         """
+        statements = tuple(statements)
         state = self.state.fork()
         state.created = set()
+        before = state.fork()
         # A new version ends where the old one is, whatever it does later. Its name is that of the first query that a
         # script would start: what this script has started before may be the version that is there.
         rules = replace(self.options.rules, endless=False)
         options = replace(self.options, ordinals={}, rules=rules)
         candidates = candidates_of(statements, state, options, redefines=asked.rollback, keeps_rows=asked.keep_rows)
         versions, records = NewVersions(self.spark, state, self.folder, options), VersionRecords(self.state.catalog)
+        known = records.all()
+        downstream = Downstream(statements, before, state, options, known, versions.run_of, redefines=asked.rollback)
         if asked.rollback:
-            return Rollback(versions, records).roll_back(candidates)
+            return Rollback(versions, records, downstream).roll_back(candidates)
         asked.allowed.require_columns([c.name for one in candidates for c in one.draft.insert.table.columns])
-        return Deployer(versions, records).deploy(candidates, asked.allowed, stops=asked.stop)
+        return Deployer(versions, records, downstream, asked.renews).deploy(candidates, asked.allowed, stops=asked.stop)
 
     def answer(self, statement: ast.Deploy) -> Result:
         """Return what became of each query: a row each, of name, table, outcome, and what differs, line by line.

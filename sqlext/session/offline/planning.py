@@ -18,10 +18,11 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Decision, Verdict
 from sqlext.jobs.places import read_place
 from sqlext.jobs.result import Result
-from sqlext.jobs.runs import begun_run
+from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.secrets import redact_text
 from sqlext.session.deploying.candidates import Deployable
+from sqlext.session.deploying.downstream import Downstream, Reader
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.notices import leaves_text, renamed, repeated, texts_of
@@ -218,9 +219,21 @@ class Planner(DryRun):
         whole = tuple(self._reads(draft, None, []))
         left = self._reads(draft, read_place(home), [])
         ms = pace_of(home).ms_for(whole, _without(whole, left))
-        for way in ways_of(candidate, home, drafting.records, whole, ms):
+        for way in ways_of(candidate, home, drafting.records, whole, ms, self._readers(candidate, drafting)):
             # A deployment takes no script that changes what is there.
             yield Way(way.name, refusal=_CHANGES) if self.coming or self.dropped else way
+
+    def _readers(self, candidate: Deployable, drafting: Drafts) -> list[Reader]:
+        """Return what becomes of the queries that read its table, if its rows are replaced."""
+        rules = replace(self.options.rules, endless=False)
+        options = replace(self.options, rules=rules, ordinals={})
+
+        def run_of(name: str) -> QueryRun | None:
+            stores = self.state.stores
+            return QueryHome(self.state.folder, name, drafting.checkpoint, settings=stores, looks=True).run()
+
+        downstream = Downstream((), self.state, self.state, options, drafting.records, run_of)
+        return list(downstream.readers(candidate, downstream.behind([candidate])))
 
     def _takes_ms(self, draft: Draft, home: QueryHome, left: Sequence[ReadPlan]) -> int | None:
         """Return how long a query that goes on reads what is there."""

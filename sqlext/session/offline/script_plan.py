@@ -72,12 +72,14 @@ class Way:
         reads: what it reads.
         takes_ms: how long that takes at the pace of the old version; None where it is not known.
         refusal: why it is none.
+        readers: what becomes of queries that read the table as a stream, where its rows differ.
     """
 
     name: str
     reads: tuple[ReadPlan, ...] = ()
     takes_ms: int | None = None
     refusal: str | None = None
+    readers: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield it for people."""
@@ -88,6 +90,7 @@ class Way:
         yield f"sqlext {self.name} is possible{f': {reads}' if reads else ''}"
         if self.takes_ms is not None:
             yield f"  {_duration(self.takes_ms)}"
+        yield from (f"  where rows differ: {reader}" for reader in self.readers)
 
 
 @dataclass(frozen=True, slots=True)

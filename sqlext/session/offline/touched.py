@@ -14,7 +14,7 @@ _OF_QUERIES = {
     Verdict.WITHOUT_STATE.value: "into which `{0}` writes without its state of before",
 }
 #: Of a query that cannot go on. It is refused, so a run of the script does nothing.
-_IF_DEPLOYED = "whose rows `sqlext deploy` of `{0}` replaces where they differ: DROP QUERY before, then it begins anew"
+_IF_DEPLOYED = "whose rows `sqlext deploy` of `{0}` replaces where they differ: see above what becomes of it"
 
 
 def touched_queries(

@@ -21,8 +21,9 @@ from sqlext.jobs.comparison import RowComparison, RowDifference
 from sqlext.jobs.query_files import query_folder
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.versions import Versions, change_versions, sole_deployment
-from sqlext.session.deploying.candidates import candidates_of, readers_of, require_deployable
+from sqlext.session.deploying.candidates import candidates_of, require_deployable
 from sqlext.session.deploying.columns import ColumnComparison
+from sqlext.session.deploying.downstream import Downstream
 from sqlext.session.deploying.report import BEGINS_ANEW, DIFFERS, HELD_BACK, DeployedQuery, Deployment
 from sqlext.session.drafts import RunOptions
 from sqlext.session.offline.compilation import new_state
@@ -161,10 +162,11 @@ def test_a_scheduled_stream_would_meet_them_too(folder: Path) -> None:
     ],
 )
 def test_who_goes_on(run: QueryRun | None, status: str, goes_on: bool, folder: Path) -> None:
-    options = RunOptions(rules=PlatformRules(endless=False))
-    (candidate,) = candidates_of(statements(SUMS.format(1)), new_state(None), options)
+    options, state = RunOptions(rules=PlatformRules(endless=False)), new_state(None)
+    (candidate,) = candidates_of(statements(SUMS.format(1)), state, options)
     other = QueryRecord("other", "", (candidate.table,), None, "x/queries/other/checkpoint", "", status)
-    assert readers_of(candidate, [other], lambda _: run) == (("other",) if goes_on else ())
+    found = Downstream((), state, state, options, [other], lambda _: run).readers(candidate, [])
+    assert [reader.name for reader in found] == (["other"] if goes_on else [])
 
 
 def record(folder: Path, *reads: str, writes: str | None = None, status: str = "stopped") -> None:

@@ -454,11 +454,45 @@ def test_who_reads_what_a_deployment_would_replace(folder: Path) -> None:
     name = "default_catalog.default_database."
     record = QueryRecord("reader", "", (f"{name}per_k",), None, "", "", "stopped")
     new_state(folder / "catalog").catalog.apply(record_query(record), "START QUERY")
-    (touched,) = planned(text + " WHERE n > 1", folder).touched
+    found = planned(text + " WHERE n > 1", folder)
+    (touched,) = found.touched
     assert touched.name == "reader"
     assert touched.because == (
-        "whose rows `sqlext deploy` of `sql.per_k` replaces where they differ: DROP QUERY before, then it begins anew"
+        "whose rows `sqlext deploy` of `sql.per_k` replaces where they differ: see above what becomes of it"
     )
+    deploy, keeps = found.queries[0].ways
+    assert [reader.partition(": ")[0] for reader in deploy.readers] == [
+        "query reader reads the table as a stream, and cannot be renewed"
+    ]
+    assert keeps.readers == ()
+    assert "  where rows differ: query reader reads the table" in str(found)
+
+
+COPY = "INSERT INTO copies SELECT n FROM per_k"
+
+
+@pytest.mark.parametrize(
+    ("options", "becomes"),
+    [
+        ("", "is renewed"),
+        (", 'skipChangeCommits' = 'true'", "goes on: 'skipChangeCommits' passes over the commit"),
+        (", 'startingVersion' = '0'", "cannot be renewed: it begins within the table, by 'startingVersion'; DROP"),
+    ],
+)
+def test_what_becomes_of_a_reader(options: str, becomes: str, folder: Path) -> None:
+    """It is in another script: the catalog has its text, and nothing says otherwise."""
+    text = tables(folder).replace("/per_k'", f"/per_k'{options}") + CATCH_UP + COUNTS
+    assert started(text, folder) == [BEGINS]
+    copies = f"CREATE TABLE copies (n BIGINT) WITH ('connector' = 'delta', 'path' = '{folder}/copies');"
+    assert started(f"{CATCH_UP} SET 'pipeline.name' = 'reader'; {copies} {COPY};", folder) == [BEGINS]
+    run = QueryHome(folder / "catalog", "reader", looks=True).run()
+    assert run is not None
+    name = "default_catalog.default_database."
+    record = QueryRecord("reader", COPY, (f"{name}per_k",), f"{name}copies", "", digest(run.fingerprint), "finished")
+    new_state(folder / "catalog").catalog.apply(record_query(record), "START QUERY")
+    found = planned(text + " WHERE n > 1", folder)
+    (said_of,) = found.queries[0].ways[0].readers
+    assert said_of.startswith(f"query reader reads the table as a stream, and {becomes}")
 
 
 def test_a_query_that_runs(folder: Path) -> None:
