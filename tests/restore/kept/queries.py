@@ -183,6 +183,25 @@ LAG(s, 1) OVER (PARTITION BY k ORDER BY ts) FROM events
 WINDOW w AS (PARTITION BY k ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW),
 r AS (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '20' SECOND PRECEDING AND CURRENT ROW)""",
     ),
+    "over_that_follows": Question(
+        "k STRING, v INT, following INT, s INT",
+        """SELECT k, v, LEAD(v, 1, 0) OVER (PARTITION BY k ORDER BY ts),
+SUM(v) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '2' SECOND PRECEDING AND INTERVAL '6' SECOND FOLLOWING)
+FROM events""",
+    ),
+    "filled": Question(
+        "k STRING, w TIMESTAMP(3), n BIGINT, sx DOUBLE, most INT",
+        f"""SELECT k, window_start AS w, COUNT(*) AS n, SUM(x) AS sx, MAX(v) AS most FROM {_WINDOWS}
+GROUP BY k, window_start, window_end EMIT FILL FOR 30s WITH (sx = 0, most = LAST)""",
+    ),
+    "session_of_changes": Question(
+        "k STRING, w TIMESTAMP(3), n BIGINT, sv INT",
+        """WITH newest AS (SELECT k, v, s, ts FROM (SELECT *,
+ROW_NUMBER() OVER (PARTITION BY k, s ORDER BY ts DESC) AS n FROM events) WHERE n = 1)
+SELECT k, window_start, COUNT(*), SUM(v)
+FROM TABLE(SESSION(TABLE newest PARTITION BY k, DESCRIPTOR(ts), INTERVAL '8' SECOND))
+GROUP BY k, window_start, window_end""",
+    ),
     "match_recognize": Question(
         "k STRING, low INT, high INT, p DECIMAL(38, 2), mt TIMESTAMP(3)",
         """SELECT k, low, high, p, mt FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts
