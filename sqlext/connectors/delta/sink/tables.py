@@ -342,8 +342,9 @@ class DeltaSink(Sink):
         columns = ", ".join(f"{identifier(n)} {t}" for n, t in self._stored_columns())
         partitions = ", ".join(identifier(p) for p in self.spec.partitioned_by)
         clauses = f"\nPARTITIONED BY ({partitions})" if partitions else ""
-        own = tuple((k, v) for k, v in self.spec.options if k.startswith("delta."))
-        properties = ", ".join(f"{string(k)} = {string(v)}" for k, v in (*own, *self.context.properties))
+        # What is declared of the table has its options, too.
+        own = {k: v for k, v in self.spec.options if k.startswith("delta.")} | dict(self.context.properties)
+        properties = ", ".join(f"{string(k)} = {string(v)}" for k, v in own.items())
         clauses += f"\nTBLPROPERTIES ({properties})" if properties else ""
         return f"CREATE TABLE {self._target} ({columns}) USING DELTA{clauses}"
 
