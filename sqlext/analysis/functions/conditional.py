@@ -8,9 +8,10 @@ from dataclasses import replace
 from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.rendering import as_branch, as_written
-from sqlext.analysis.functions.results import common, nullable, nullable_as
+from sqlext.analysis.functions.results import common, nullable
 from sqlext.analysis.types import constructors
-from sqlext.analysis.types.operands import need_condition
+from sqlext.analysis.types.coercion import comparable
+from sqlext.analysis.types.operands import need_condition, refused
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.types import STRING, LogicalType
 
@@ -61,6 +62,14 @@ def _alternatives(call: CallTexts) -> str:
     return as_written(_converted(call))
 
 
+def _null_if_type(call: CallTypes) -> LogicalType | None:
+    """NULLIF compares as ``=`` does."""
+    left, right = call.type(0), call.type(1)
+    if call.mode == "flink" and left and right and not comparable(left, right):
+        raise refused(call.call, "NULLIF", [left, right])
+    return left.as_nullable() if left else None
+
+
 def _if(call: CallTexts) -> str:
     return as_written(_converted(call, 1))
 
@@ -82,7 +91,7 @@ CONDITIONAL = (
     fn("IF", "boolean, any, any", _if_type, _if),
     fn("COALESCE", "any, any...", _first_value_type("COALESCE"), _alternatives),
     fn("IFNULL", "any, any", _first_value_type("IFNULL"), _alternatives),
-    fn("NULLIF", "any, any", nullable_as(0)),
+    fn("NULLIF", "any, any", _null_if_type),
     fn("GREATEST", "any, any...", _branches("GREATEST"), _extreme("greatest"), spark=common(nulls="all")),
     fn("LEAST", "any, any...", _branches("LEAST"), _extreme("least"), spark=common(nulls="all")),
     fn("TYPEOF", "any, boolean?", nullable(STRING), _typeof),

@@ -13,6 +13,9 @@ from sqlext import quoting
 #: A quoted text, a run of one letter, or anything else.
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
 
+#: Fields of a fixed width, and a fraction right behind them.
+_WITH_FRACTION = re.compile("([yMdHms]+)(S+)")
+
 _SATURDAY = "date_add({0}, 7 - dayofweek({0}))"
 _WEEK_FIELDS = {
     "Y": f"year({_SATURDAY})",
@@ -20,6 +23,22 @@ _WEEK_FIELDS = {
     "W": "(day({0}) + dayofweek(trunc({0}, 'MONTH')) - 2) DIV 7 + 1",
     "e": "dayofweek({0})",
 }
+
+
+def to_read(text: str, pattern: str, literal: str | None) -> tuple[str, str]:
+    """Return a text and the pattern to read it by; Spark reads a fraction only behind a point.
+
+    Args:
+        text: SQL.
+        pattern: SQL.
+        literal: the pattern, None if it is no literal.
+    """
+    match = _WITH_FRACTION.fullmatch(literal or "")
+    if match is None:
+        return text, pattern
+    # The whole text must be there: what is shorter stays as it is, and does not fit.
+    pointed = f"regexp_replace({text}, '^([0-9]{{{len(match[1])}}})([0-9]{{{len(match[2])}}})$', '$1.$2')"
+    return pointed, quoting.string(f"{match[1]}.{match[2]}")
 
 
 def date_format(text: str, pattern: str) -> str | None:

@@ -144,8 +144,9 @@ def _string(call: CallTexts) -> str:
 def _object(call: CallTexts) -> str:
     """An object with its keys in alphabetical order, as Flink's; NULL values stay unless ABSENT ON NULL."""
     absent = "ABSENT ON NULL" in call.call.clauses
-    entries = [(call.args[i], i + 1) for i in range(0, call.count - 1, 2)]
-    order = sorted(entries, key=lambda entry: call.literal(entry[1] - 1) or entry[0])
+    # Of a key that is written twice the last value counts.
+    entries = {call.args[i]: i + 1 for i in range(0, call.count - 1, 2)}
+    order = sorted(entries.items(), key=lambda entry: call.literal(entry[1] - 1) or entry[0])
     members = [_member(call, key, index, absent) for key, index in order]
     return f"concat('{{', concat_ws(',', {', '.join(members)}), '}}')" if members else "'{}'"
 

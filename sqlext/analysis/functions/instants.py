@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlext.analysis.functions.date_patterns import to_read
 from sqlext.analysis.functions.model import CallTexts
 from sqlext.analysis.functions.rendering import is_fixed_zone
 
@@ -38,7 +39,7 @@ def to_timestamp(call: CallTexts) -> str:
     """Return TO_TIMESTAMP(text [, format]): NULL where the text does not fit."""
     if call.count == 1:
         return wall_clock(call.args[0])
-    text, pattern = call.args
+    text, pattern = to_read(call.args[0], call.args[1], call.literal(1))
     finer = "SSSS" in (call.literal(1) or "")
     if is_fixed_zone(call.zone):
         return f"CAST({_millis(f'try_to_timestamp({text}, {pattern})', finer)} AS TIMESTAMP_NTZ)"
@@ -74,6 +75,7 @@ def _from_text(call: CallTexts) -> str:
     if call.count == 1:
         return f"CAST({wall_clock(call.args[0])} AS TIMESTAMP)"
     if call.count == 2:
-        return f"try_to_timestamp({call.args[0]}, {call.args[1]})"
-    text, pattern, zone = call.args
+        text, pattern = to_read(call.args[0], call.args[1], call.literal(1))
+        return f"try_to_timestamp({text}, {pattern})"
+    (text, pattern), zone = to_read(call.args[0], call.args[1], call.literal(1)), call.args[2]
     return f"try_to_timestamp(concat({text}, ' ', {zone}), concat({pattern}, ' VV'))"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from zoneinfo import ZoneInfo
 
+from sqlext.analysis.functions.date_patterns import to_read
 from sqlext.analysis.functions.model import CallTexts
 from sqlext.analysis.functions.rendering import is_fixed_zone
 from sqlext.quoting import string
@@ -37,7 +38,8 @@ def convert_tz(call: CallTexts) -> str:
 
 def unix_seconds(call: CallTexts) -> str:
     """Return the seconds since 1970 of UNIX_TIMESTAMP(text [, format]), NULL where the text cannot be read."""
-    instant = f"try_to_timestamp({', '.join(call.args)})"
+    args = call.args if call.count == 1 else to_read(call.args[0], call.args[1], call.literal(1))
+    instant = f"try_to_timestamp({', '.join(args)})"
     if is_fixed_zone(call.zone):
         return f"unix_seconds({instant})"
     zone = string(call.zone)

@@ -31,18 +31,18 @@ def marked(document: str) -> str:
 
 def scalar(found: str) -> str:
     """Return what was found in a marked document, as the text of a scalar."""
-    number = _decimal("substring(f, 2)")
+    number = decimal_text("substring(f, 2)")
     return f"transform(array({found}), f -> if(startswith(f, '{_MARK}'), {number}, f))[0]"
 
 
 def document(found: str) -> str:
     """Return JSON that was found in a marked document, with its numbers."""
-    number = _decimal("substring_index(p, '\"', 1)")
+    number = decimal_text("substring_index(p, '\"', 1)")
     part = f"if(i = 0, p, concat({number}, substring(p, instr(p, '\"') + 1)))"
     return f"array_join(transform(split({found}, '\"{_ESCAPED}'), (p, i) -> {part}), '')"
 
 
-def _decimal(text: str) -> str:
+def decimal_text(text: str) -> str:
     """Return the text of a number as BigDecimal writes it.
 
     With the unscaled digits ``d`` and the scale ``s`` the exponent is ``a`` = digits - 1 - s. A number is plain if

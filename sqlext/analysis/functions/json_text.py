@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 
 from sqlext import quoting
+from sqlext.analysis.functions import json_numbers
 from sqlext.analysis.functions.model import CallTexts
 from sqlext.dialect.ast.expressions import Call
 from sqlext.types import LogicalType
 
+#: A DECIMAL of so many digits behind the point has no exponent, as small as it may be.
+_PLAIN = 6
 #: Results that are JSON already and are put in as they are.
 _JSON_CALLS = frozenset({"JSON_OBJECT", "JSON_ARRAY", "JSON_OBJECTAGG", "JSON_ARRAYAGG", "JSON", "JSON_QUERY"})
 
@@ -34,11 +37,14 @@ def of_node(call: CallTexts, index: int) -> str:
 def of(text: str, type_: LogicalType | None) -> str:
     """Return a value as JSON, NULL for NULL."""
     root = type_.root if type_ else ""
+    if type_ and root == "DECIMAL" and (type_.scale or 0) > _PLAIN:
+        return json_numbers.decimal_text(f"CAST({text} AS STRING)")
     if root in ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "BOOLEAN"):
         return f"CAST({text} AS STRING)"
     if root in ("FLOAT", "DOUBLE"):
-        # Jackson writes a BigDecimal: 1.0E+10, where Spark's text is 1.0E10.
-        return f"regexp_replace(CAST({text} AS STRING), 'E(?=[0-9])', 'E+')"
+        # Jackson writes a BigDecimal of a DOUBLE without the sign of zero: 1.0E+10, where Spark's text is 1.0E10.
+        number = f"regexp_replace(CAST(CAST({text} AS DOUBLE) + 0.0D AS STRING), 'E(?=[0-9])', 'E+')"
+        return f"""regexp_replace({number}, '^(NaN|-?Infinity)$', '"$1"')"""
     if root == "TIMESTAMP":
         return f"""concat('"', replace(CAST({text} AS STRING), ' ', 'T'), '"')"""
     if root == "TIMESTAMP_LTZ":

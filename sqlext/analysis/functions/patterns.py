@@ -6,12 +6,15 @@ broken is recognised here; a pattern from a column still fails.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, fn
 from sqlext.analysis.functions.results import nullable, strict, unknown
 from sqlext.types import BOOLEAN, INT, STRING, array
+
+_NUMBER = re.compile("-?[0-9]+")
 
 
 def is_broken(pattern: str) -> bool:
@@ -78,7 +81,7 @@ def _extract(call: CallTexts) -> str:
     """No match is NULL in Flink, an empty string in Spark; the group is 0 if not given, in Spark 1."""
     group = call.args[2] if call.count > 2 else "0"
     pattern = call.literal(1)
-    if pattern is not None and group.isdigit() and int(group) > groups(pattern):
+    if pattern is not None and _NUMBER.fullmatch(group) and not 0 <= int(group) <= groups(pattern):
         return "CAST(NULL AS STRING)"
     found = f"regexp_extract({call.args[0]}, {call.args[1]}, {group})"
     return f"CASE WHEN {call.atom(0)} RLIKE {call.atom(1)} THEN {found} END"
@@ -88,7 +91,7 @@ def _extract_all(call: CallTexts) -> str:
     # Flink's default is the first group here, and the whole match in REGEXP_EXTRACT.
     group = call.args[2] if call.count > 2 else "1"
     pattern = call.literal(1)
-    if pattern is not None and group.isdigit() and int(group) > groups(pattern):
+    if pattern is not None and _NUMBER.fullmatch(group) and not 0 <= int(group) <= groups(pattern):
         return "CAST(NULL AS ARRAY<STRING>)"
     return f"regexp_extract_all({call.args[0]}, {call.args[1]}, {group})"
 

@@ -70,6 +70,9 @@ def extracted(unit: str, text: str, call: CallTexts) -> str:
         return instants.epoch_seconds(text)
     if type_ and type_.root == "DATE" and unit in _CLOCK:
         return f"CAST(if({text} IS NULL, NULL, 0) AS BIGINT)"
+    if type_ and type_.root in ("INTERVAL_DAY_TIME", "INTERVAL_YEAR_MONTH"):
+        # Spark takes a field that the interval's own units have not from the widest type alone.
+        text = f"CAST({text} AS {type_.spark()})"
     template = _FIELDS.get(unit, f"extract({unit} FROM {{0}})")
     return f"CAST({template.format(text)} AS BIGINT)"
 
@@ -160,12 +163,22 @@ def _to_date(call: CallTexts) -> str:
     """NULL where the text is no date: Spark's ANSI to_date fails, and not every Spark has try_to_date."""
     if len(call.args) == 1:
         return f"try_cast({call.args[0]} AS DATE)"
-    return f"CAST(try_to_timestamp({', '.join(call.args)}) AS DATE)"
+    text, pattern = date_patterns.to_read(call.args[0], call.args[1], call.literal(1))
+    return f"CAST(try_to_timestamp({text}, {pattern}) AS DATE)"
 
 
 def _to_unit(call: Call) -> bool:
     """Whether this is ``FLOOR(x TO unit)``, which Spark has not."""
     return len(call.args) == 2 and isinstance(call.args[1], Keyword)
+
+
+def _whole_type(call: CallTypes) -> LogicalType | None:
+    """A time of day is cut to hours and less: cut to days Flink gives milliseconds that mean nothing."""
+    type_, unit = call.type(0), call.call.args[1] if len(call.call.args) > 1 else None
+    if type_ and type_.root == "TIME" and isinstance(unit, Keyword) and unit.word not in _CLOCK:
+        message = f"{call.call.function} cannot cut {type_.flink()} to {unit.word}"
+        raise SqlExtError("TYPE-004", message, span=unit.span, hint="a time of day has HOUR, MINUTE, SECOND")
+    return whole_type(call)
 
 
 def _floor(call: CallTexts) -> str:
@@ -228,8 +241,8 @@ TEMPORAL = (
         fn(name, "temporal/interval", _bigint, _part(unit), spark=unknown if name == "SECOND" else strict(INT))
         for name, unit in _PARTS.items()
     ),
-    fn("FLOOR", "numeric | temporal, unit", whole_type, _floor, spark=unknown, extends=_to_unit),
-    fn("CEIL", "numeric | temporal, unit", whole_type, _ceil, spark=unknown, extends=_to_unit, aliases=("CEILING",)),
+    fn("FLOOR", "numeric | temporal, unit", _whole_type, _floor, spark=unknown, extends=_to_unit),
+    fn("CEIL", "numeric | temporal, unit", _whole_type, _ceil, spark=unknown, extends=_to_unit, aliases=("CEILING",)),
     fn("CURRENT_DATE", "", never_null(DATE)),
     fn("CURRENT_TIME", "", never_null(TIME), _plain("current_time(0)"), spark=unknown),
     fn("LOCALTIME", "", never_null(TIME), _plain("current_time(0)")),

@@ -46,9 +46,10 @@ def ceil(text: str, unit: str, type_: LogicalType | None, zone: str) -> str:
     root = type_.root if type_ else "TIMESTAMP"
     step = _STEPS.get(unit, f"INTERVAL '1' {unit}")
     if root == "DATE":
-        return f"({floor(f'date_sub({text}, 1)', unit, type_, zone)} + {step})" if unit != "DAY" else text
+        longer = unit in _DATE_UNITS and unit != "DAY"
+        return f"({floor(f'date_sub({text}, 1)', unit, type_, zone)} + {step})" if longer else text
     if root == "TIME":
-        return text
+        return _time_ceil(text, unit, step)
     if unit in _DATE_UNITS and unit != "DAY":
         # Flink looks at the date alone: noon of January 1 is its own ceiling, cut to midnight.
         day = f"date_sub(CAST({text} AS DATE), 1)"
@@ -56,6 +57,14 @@ def ceil(text: str, unit: str, type_: LogicalType | None, zone: str) -> str:
     # A time that is a whole unit already must stay, so the instant just before it is rounded.
     before = f"({text} - INTERVAL '0.000001' SECOND)"
     return f"({floor(before, unit, type_, zone)} + {step})"
+
+
+def _time_ceil(text: str, unit: str, step: str) -> str:
+    """Return the first whole unit at or after a time of day; the one after the last of the day is midnight."""
+    whole = f"time_trunc('{unit}', {text})"
+    # The text behind the day is the time.
+    later = f"substring(CAST(make_timestamp_ntz(DATE '1970-01-01', {whole}) + {step} AS STRING), 12)"
+    return f"CASE WHEN {whole} = {text} THEN {text} ELSE CAST({later} AS TIME(0)) END"
 
 
 def _date(text: str, unit: str) -> str:

@@ -24,6 +24,7 @@ from sqlext.types import (
 #: The smallest numbers of their types: without the minus they are too large for them.
 _SMALLEST = {"2147483648": INT, "9223372036854775808": BIGINT}
 COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">="})
+_ORDERS = frozenset({"<", "<=", ">", ">="})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
 
 
@@ -102,7 +103,7 @@ def _check_comparison(
         return
     if comparable(left, right):
         return
-    if left is None or right is None or (expr.op not in ("=", "<>") and _orderable(left, right)):
+    if left is None or right is None or (expr.op in _ORDERS and _orderable(left, right)):
         return
     raise refused(expr, expr.op, [left, right])
 

@@ -196,7 +196,10 @@ def difference(node: e.Difference, texts: Texts) -> str:
     sides = []
     for side in (node.end, node.start):
         type_ = texts.type_of(side)
-        sides.append(moment(texts.atom(side), type_.root if type_ else None))
+        text = texts.atom(side)
+        if type_ is not None and type_.is_timestamp and (type_.precision or 0) > 3:
+            text = f"({text} - make_dt_interval(0, 0, 0, extract(SECOND FROM {text}) % 0.001))"
+        sides.append(moment(text, type_.root if type_ else None))
     if node.unit in MONTHS_PER:
         return bind(sides, lambda parts: f"make_ym_interval(0, CAST({months_between(parts[1], parts[0])} AS INT))")
     return f"({sides[0]} - {sides[1]})"

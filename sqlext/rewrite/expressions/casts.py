@@ -198,7 +198,9 @@ def _limited(text: str, to: LogicalType) -> str:
 def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     digits = 6 if to.precision is None else to.precision
     if from_.is_text and digits <= 3:
-        read = wall_clock(text) if try_ else plain(f"left({text}, 23)", to)
+        # What is read is a wall clock; of a TIMESTAMP_LTZ it is that of the session's zone.
+        clock = plain(wall_clock(text), to) if to.root == "TIMESTAMP_LTZ" else wall_clock(text)
+        read = clock if try_ else plain(f"left({text}, 23)", to)
         return _cut(read, to, digits) if digits < 3 else read
     if from_.root == "TIME":
         return f"make_timestamp_ntz(DATE '1970-01-01', {text})"
@@ -234,8 +236,8 @@ def _to_time(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str 
     """
     digits = min(to.precision or 0, 6)
     if from_.is_text:
-        whole = f"substring_index({text}, '.', 1)" if digits == 0 else text
-        return plain(f"regexp_replace({whole}, '^ *([0-9]{{1,2}}) *$', '$1:00:00')", to, try_)
+        clock = f"regexp_replace({text}, '^ *0*([0-9]{{1,2}}) *$', '$1:00:00')"
+        return plain(f"substring_index({clock}, '.', 1)" if digits == 0 else clock, to, try_)
     if not from_.is_timestamp:
         return None
     return plain(f"substring(CAST({text} AS STRING), 12, {9 + digits if digits else 8})", to, try_)

@@ -128,6 +128,19 @@ def _similar(node: e.Like, texts: Texts) -> str:
     return f"(NOT {test})" if node.negated else test
 
 
+#: The named sets of characters of SIMILAR TO, which stand inside [...], and Java's for them.
+_CLASSES = {
+    "ALPHA": r"\p{Alpha}",
+    "UPPER": r"\p{Upper}",
+    "LOWER": r"\p{Lower}",
+    "DIGIT": r"\d",
+    "ALNUM": r"\p{Alnum}",
+    "SPACE": " ",
+    "WHITESPACE": r"\s",
+}
+_CLASS = re.compile(rf"\[:({'|'.join(_CLASSES)}):\]", re.IGNORECASE)
+
+
 def similar_to_regex(pattern: str, escape: str = "") -> str:
     """Return a SIMILAR TO pattern as a Java regular expression; ``.`` is any character in Flink's too."""
     result, at, in_set = "", 0, False
@@ -136,6 +149,9 @@ def similar_to_regex(pattern: str, escape: str = "") -> str:
         if escape and c == escape and at + 1 < len(pattern):
             at += 1
             result += re.escape(pattern[at])
+        elif in_set and (named := _CLASS.match(pattern, at)):
+            result += _CLASSES[named[1].upper()]
+            at = named.end() - 1
         # Inside [...] both are themselves.
         elif c in "%_" and not in_set:
             result += ".*" if c == "%" else "."

@@ -7,6 +7,7 @@ from recorded_flink import ANSWERS, Strs, differences, recorded
 
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
+from sqlext.rewrite.expressions.renderer import render
 
 ALL = {r["expression"]: {**r, "table": ANSWERS[name]} for name in ANSWERS for r in recorded(name)}
 TYPED = {k: r["type"] for k, r in ALL.items() if "type" in r}
@@ -53,12 +54,25 @@ def test_refused_as_by_flink(expression: str) -> None:
         ("ABS(DISTINCT n)", "FUNC-003", 1),
         ("ABS(n) FILTER (WHERE b)", "FUNC-003", 1),
         ("JSON_OBJECT('d' VALUE d)", "TYPE-004", 1),
+        ("s IS DISTINCT FROM 1", "TYPE-001", 1),
+        ("n IS NOT DISTINCT FROM '1'", "TYPE-001", 1),
+        ("NULLIF(n, s)", "TYPE-001", 1),
+        ("FLOOR(tm TO MONTH)", "TYPE-004", 13),
+        ("CEIL(tm TO DAY)", "TYPE-004", 12),
     ],
 )
 def test_refusals_have_code_and_position(expression: str, code: str, column: int) -> None:
     with pytest.raises(SqlExtError) as caught:
         Strs().type_of(parse_expression_text(expression, "flink"))
     assert (caught.value.code, caught.value.column) == (code, column)
+
+
+@pytest.mark.parametrize("expression", differences("fails"))
+def test_a_path_that_is_not_supported_is_refused(expression: str) -> None:
+    scope = Strs(columns=ALL[expression]["table"].columns)
+    with pytest.raises(SqlExtError) as caught:
+        render(parse_expression_text(expression, "flink"), scope)
+    assert caught.value.code == "FUNC-013"
 
 
 def test_an_unknown_function_has_close_matches() -> None:
