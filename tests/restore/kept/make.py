@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def make(spark: SparkSession, name: str, question: Question) -> str:
     """Make one checkpoint; return what is to be said of it."""
     first, later = inputs(question)
-    kept = Kept(version("sqlext"), name, question.script, question.endless, len(first), later, {})
+    kept = Kept(version("sqlext-spark"), name, question.script, question.endless, len(first), later, {})
     rows, more = number_of_rows(first), number_of_rows(later)
     kept.clear()
     kept.put({**first, **later}, 0)
@@ -67,7 +67,7 @@ def _differences(whole: dict[str, Rows], interrupted: dict[str, Rows]) -> list[s
 
 def main(names: list[str]) -> int:
     """Make those that are named, or all that are not there yet."""
-    there = KEPT / version("sqlext")
+    there = KEPT / version("sqlext-spark")
     missing = [name for name in QUESTIONS if not (there / f"{name}.json").exists()]
     failed = 0
     with tempfile.TemporaryDirectory() as folder, alone():
