@@ -194,14 +194,6 @@ FROM events""",
         f"""SELECT k, window_start AS w, COUNT(*) AS n, SUM(x) AS sx, MAX(v) AS most FROM {_WINDOWS}
 GROUP BY k, window_start, window_end EMIT FILL FOR 30s WITH (sx = 0, most = LAST)""",
     ),
-    "session_of_changes": Question(
-        "k STRING, w TIMESTAMP(3), n BIGINT, sv INT",
-        """WITH newest AS (SELECT k, v, s, ts FROM (SELECT *,
-ROW_NUMBER() OVER (PARTITION BY k, s ORDER BY ts DESC) AS n FROM events) WHERE n = 1)
-SELECT k, window_start, COUNT(*), SUM(v)
-FROM TABLE(SESSION(TABLE newest PARTITION BY k, DESCRIPTOR(ts), INTERVAL '8' SECOND))
-GROUP BY k, window_start, window_end""",
-    ),
     "match_recognize": Question(
         "k STRING, low INT, high INT, p DECIMAL(38, 2), mt TIMESTAMP(3)",
         """SELECT k, low, high, p, mt FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts
