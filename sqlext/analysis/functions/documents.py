@@ -76,8 +76,8 @@ def _value(call: CallTexts) -> str:
     found = path.found(text)
     scalar = f"left({found}, 1) NOT IN ('{{', '[')"
     if not path.many:
-        # A string that begins with a bracket is a scalar all the same.
-        scalar += f" OR schema_of_variant({variant(text, path)}) = 'STRING'"
+        # Spark gives the text null for a null in an array. A string is a scalar, whatever it holds.
+        scalar = f"{found} <> 'null' AND {scalar} OR schema_of_variant({variant(text, path)}) = 'STRING'"
     empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
     value = _returned(call, path.scalar(text))
     if not empty and not error:
@@ -113,6 +113,7 @@ def _query(call: CallTexts) -> str:
     """
     path, text = Path(call), call.args[0]
     raw = path.json(text)
+    one = f"nullif({raw}, 'null')"
     wrapper = next((c for c in call.call.clauses if c.endswith("WRAPPER")), "WITHOUT WRAPPER")
     empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
     if wrapper.startswith("WITHOUT"):
@@ -120,9 +121,9 @@ def _query(call: CallTexts) -> str:
         scalar = f" WHEN {raw} IS NOT NULL THEN {otherwise}" if otherwise else ""
         found = f"CASE WHEN left({raw}, 1) IN ('{{', '[') THEN {raw}{scalar} END"
     elif "CONDITIONAL" in wrapper.split():
-        found = f"if(left({raw}, 1) IN ('{{', '['), {raw}, concat('[', {raw}, ']'))"
+        found = f"if(left({raw}, 1) IN ('{{', '['), {raw}, concat('[', {one}, ']'))"
     else:
-        found = f"concat('[', {raw}, ']')"
+        found = f"concat('[', {one}, ']')"
     if error:
         failed = raw if path.strict else parsed(text)
         found = f"CASE WHEN {call.atom(0)} IS NOT NULL AND {failed} IS NULL THEN {error} ELSE {found} END"
