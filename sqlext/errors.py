@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from sqlext.secrets import redact_message
 
 if TYPE_CHECKING:
     from sqlext.source import Span
+
+#: What to do about a refusal that says nothing of its own, by its code.
+_HINTS: Mapping[str, str] = {
+    "DDL-001": "give one of them another name",
+    "DDL-006": "compute it in a view",
+    "DDL-020": "read another table or view",
+    "DDL-030": "DESCRIBE says what the table has",
+    "DDL-040": "EXPLAIN PLAN FOR SELECT ...; the query of a view can be explained as it stands",
+    "EMIT-001": "begin with a trigger, such as AFTER WATERMARK or EVERY 10 SECONDS",
+    "EMIT-002": "look at this word and at the one before it; docs/emit.md has the clause",
+    "EMIT-005": "write a whole number from 1",
+    "EMIT-114": "CREATE it before; its columns are columns of the row by name",
+    "FUNC-001": "session.register_function(...) registers one; look at its spelling",
+    "FUNC-004": "session.register_table_function(...) registers one before the query",
+    "MATCH-015": "write a comparison, such as A.price > 10",
+    "NAME-002": "look at its spelling: SHOW TABLES lists the tables, and one with an alias goes by that alone",
+    "NAME-003": "look at its spelling: DESCRIBE lists the columns of a table; FROM may be missing",
+    "NAME-005": "DESCRIBE says which fields a ROW has; elements of maps and arrays are m['k'] and a[1]",
+    "NAME-007": "make the numbers equal",
+    "NAME-011": "compute the inner one in a sub-query of FROM",
+    "NAME-090": "catalog.database.table is the most; a name with dots in it needs backticks",
+    "ORDER-002": "write the number itself, such as LIMIT 10",
+    "OVER-103": "OVER takes an aggregate, LAG, LEAD or a rank",
+    "OVER-113": "write ROWS BETWEEN 10 PRECEDING AND CURRENT ROW",
+    "PARSE-006": "write a number of that range",
+    "PARSE-007": "names of types are those of Flink and Spark: INT, BIGINT, STRING, DECIMAL(10, 2), TIMESTAMP(3), ...",
+    "TIME-012": "keep one of them",
+    "TIME-014": "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
+    "TYPE-002": "CAST them to one type",
+    "TYPE-005": "CAST it to STRING or to a number first, if that is what you mean",
+    "TYPE-021": "CAST the column in one of the branches",
+    "UNNEST-001": "make an array of it first: UNNEST(split(s, ','))",
+}
 
 
 class SqlExtError(Exception):
@@ -19,7 +52,7 @@ class SqlExtError(Exception):
         code: family and number, for instance ``TIME-002``; ``RUN-...`` is a failure at run time, ``WARN-...`` what
             ``check`` has found in a statement that runs all the same: such a one is never raised.
         message: what is wrong, one sentence, in the user's terms.
-        hint: what to do about it, or None.
+        hint: what to do about it, or None; some codes have one of their own where the place that raises has none.
         file: the file's name (``<sql>`` for text given as a string), or None if no text is at fault.
         line, column: 1-based position in that file as the user wrote it, or None.
         source_line: the line of text at that position, its secrets masked, or None.
@@ -28,6 +61,7 @@ class SqlExtError(Exception):
     def __init__(self, code: str, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
         self.code = code
         self.message = message = _shown(message, span)
+        hint = _HINTS.get(code) if hint is None else hint
         self.hint = None if hint is None else _shown(hint, span)
         self.span = span
         position = span.position if span is not None else None

@@ -55,6 +55,7 @@ class Cursor:
         self.depth = 0
         self.strained = False  # something was nested or chained so long that the tree's height must be checked
         self.declares = False  # a type that comes next is one of a table's column
+        self.reserves = True  # Flink's reserved words are no names, under its expressions
         self.parameters: frozenset[str] = frozenset()  # those of the lambdas around, in lower case
 
     @classmethod

@@ -1,12 +1,13 @@
 """List keywords: where each has a meaning, which Flink reserves, and which an editor offers.
 
-This dialect reserves no word whose meaning the grammar can tell from its place.
+This dialect reserves no word whose meaning the grammar can tell from its place. Under Flink's expressions a new name
+is none of the words that Flink reserves.
 """
 
 from __future__ import annotations
 
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.tokens import TokenKind, words
+from sqlext.dialect.tokens import Token, TokenKind, words
 from sqlext.errors import SqlExtError
 
 #: Words that cannot begin an expression unless quoted: a forgotten operand shows at its place.
@@ -49,7 +50,7 @@ _CLAUSE_PAIRS = {
 
 #: What Spark has and this dialect has not, by the word that shows it, and what to write instead.
 SPARK_ONLY: dict[str, tuple[str, str | None]] = {
-    "TABLESAMPLE": ("TABLESAMPLE", None),
+    "TABLESAMPLE": ("TABLESAMPLE", "write WHERE RAND() < 0.1"),
     "PIVOT": ("PIVOT", "write one aggregate with FILTER (WHERE ..) per column"),
     "UNPIVOT": ("UNPIVOT", None),
     "SORT": ("SORT BY", "write ORDER BY"),
@@ -133,6 +134,28 @@ FLINK_RESERVED = frozenset(
     """
     )
 )
+
+
+_NAME = "'s name"
+
+
+def expect_new_name(cursor: Cursor, what: str) -> Token:
+    """Move past a word that names a column or a table, and return it.
+
+    Raises:
+        SqlExtError: PARSE-002 where there is none, PARSE-005 for a word that Flink reserves, under its expressions.
+    """
+    # Spark reserves none of these words by default, and a quoted name has no `upper`.
+    token = cursor.expect_identifier(what)
+    if cursor.mode == "flink" and cursor.reserves and token.upper in FLINK_RESERVED:
+        use = f"name {what.removesuffix(_NAME)}" if what.endswith(_NAME) else f"be {what}"
+        raise SqlExtError(
+            "PARSE-005",
+            f"{token.upper} is a reserved word in Flink and cannot {use} as it stands",
+            span=cursor.source.span(token.start, token.end),
+            hint=f"write it in backticks: `{token.text}`; or is something missing before it?",
+        )
+    return token
 
 
 def at_emit(cursor: Cursor) -> bool:

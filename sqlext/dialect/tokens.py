@@ -252,7 +252,8 @@ def did_you_mean_word(written: str, *words: str) -> str | None:
 
 
 _PREFIX = re.compile(r"([uU]&|[rRnN])?(['\"])")
-_UNICODE = re.compile(r"\\(?:\\|([0-9a-fA-F]{4})|\+([0-9a-fA-F]{6}))")
+#: An escape of ``U&'...'`` behind its character: the character itself, four digits, or + and six of a code point.
+_UNICODE = r"({escape}|([0-9a-fA-F]{{4}})|\+((?:0[0-9a-fA-F]|10)[0-9a-fA-F]{{4}}))"
 # As Spark's unescapeSQLString reads them.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 _SINGLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
@@ -271,7 +272,7 @@ def unquote(text: str, mode: str) -> str:
     if prefix == "R":
         return inner
     if prefix == "U&":
-        return _UNICODE.sub(_code_point, inner.replace(quote * 2, quote))
+        return unescaped(inner.replace(quote * 2, quote))
     if mode == "flink" or "\\" not in inner:
         return inner.replace(quote * 2, quote)
     # Doubled quotes and escapes are read in one pass: the quote of \' does not pair with the next.
@@ -279,12 +280,19 @@ def unquote(text: str, mode: str) -> str:
     return pattern.sub(lambda m: quote if m.group(5) else _spark_escape(m), inner)
 
 
-def _code_point(match: re.Match[str]) -> str:
-    digits = match.group(1) or match.group(2)
-    if not digits:
-        return "\\"
-    # chr() raises beyond U+10FFFF: what is no character stays as it was written.
-    return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else match.group(0)
+def unescaped(text: str, escape: str = "\\") -> str:
+    """Return what stands in ``U&'...'`` with its escapes read; a wrong one stays as it was written."""
+    mark = re.escape(escape)
+    escapes = re.compile(mark + _UNICODE.format(escape=mark))
+    return escapes.sub(lambda m: chr(int(digits, 16)) if (digits := m.group(2) or m.group(3)) else escape, text)
+
+
+def wrong_escape(text: str, escape: str) -> int | None:
+    """Return where in ``U&'...'`` an escape begins that is none, or None."""
+    mark = re.escape(escape)
+    found = re.search(f"^(?:[^{mark}]|{mark}{_UNICODE.format(escape=mark)})*", text, re.DOTALL)
+    end = found.end() if found else 0
+    return end if end < len(text) else None
 
 
 def _spark_escape(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node, Paren
@@ -165,6 +165,8 @@ class Scope:
             current = field.type
 
     def _unknown(self, ref: ColumnRef) -> SqlExtError:
+        if len(ref.parts) > 1 and ref.parts[0].startswith("__"):  # a qualifier that nobody wrote
+            ref = replace(ref, parts=ref.parts[1:])
         hint = self._meant(ref) or self._listed(ref)
         return SqlExtError("NAME-003", f"there is no column `{'.'.join(ref.parts)}`", span=ref.span, hint=hint)
 

@@ -64,7 +64,7 @@ from sqlext.session.scripted_functions import (
     require_function,
 )
 from sqlext.session.state import SessionState
-from sqlext.session.stored_tables import check_change, check_named, on_stored_tables
+from sqlext.session.stored_tables import check_change, check_described, check_named, on_stored_tables
 from sqlext.settings import require_known
 from sqlext.source import Span
 from sqlext.stores.naming import told
@@ -485,6 +485,8 @@ class Interpreter:
         self.state.sparks.update(name[-1].lower() for name in statement.made)
         given = on_stored_tables(statement, self.environment())
         check_named(statement, self._beside_sparks())
+        if self.handler.spark_table() is None:
+            check_described(statement, self.state.sparks)
         if statement.change is not None:
             check_change(statement, self._beside_sparks(), self.state.sparks)
         return self._to_spark(given)

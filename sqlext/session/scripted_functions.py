@@ -76,7 +76,7 @@ def drop_function(statement: ast.Drop, state: SessionState) -> bool:
 
 
 def require_function(statement: ast.Drop, state: SessionState) -> None:
-    """Refuse to drop a function that nobody has made, where Spark is not there to be asked (FUNC-001).
+    """Refuse to drop a function that nobody has made: Spark cannot be asked, or does not have it (FUNC-001).
 
     One of a catalog (``spark_catalog.default.f``) is Spark's.
     """

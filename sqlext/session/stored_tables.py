@@ -6,13 +6,14 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from sqlext.analysis import functions
 from sqlext.analysis.inserts.row_changes import check_row_change
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.from_clause import require_spark_table
 from sqlext.connectors.registry import known
 from sqlext.dialect.ast.queries import TableRef
 from sqlext.dialect.ast.statements import NamedTable, SparkStatement
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.quoting import identifier
 from sqlext_catalog.model import Table, View
 
@@ -107,3 +108,28 @@ def _takes_rows_away(statement: SparkStatement, named: NamedTable) -> bool:
 
 def _appends_only(relation: Table | View) -> bool:
     return isinstance(relation, Table) and (relation.option("delta.appendOnly") or "").lower() == "true"
+
+
+#: The function that a statement describes, without a catalog or a database.
+_DESCRIBED = re.compile(r"DESC(?:RIBE)?\s+FUNCTION\s+(?:EXTENDED\s+)?`?(\w+)`?\s*", re.IGNORECASE)
+#: What Spark describes beside functions.
+_PREDICATES = frozenset({"between", "case"})
+
+
+def check_described(statement: SparkStatement, made: Collection[str]) -> None:
+    """Check that a function that is described is there, where Spark cannot be asked.
+
+    Args:
+        made: functions that Spark has been told to make, in lower case.
+
+    Raises:
+        SqlExtError: FUNC-001 with close matches.
+    """
+    named = _DESCRIBED.fullmatch(statement.span.text)
+    name = named.group(1) if named else ""
+    if named is None or name.lower() in _PREDICATES or name.lower() in made or functions.is_known_to_spark(name):
+        return
+    start = statement.span.start
+    place = statement.span.source.span(start + named.start(1), start + named.end(1))
+    hint = did_you_mean(name, functions.all_names()) or "a session with Spark knows its functions too"
+    raise SqlExtError("FUNC-001", f"Spark has no function `{name}`", span=place, hint=hint)

@@ -154,3 +154,23 @@ def test_a_table_made_by_spark_earlier_in_the_script(session: Session) -> None:
     """
     results = session.run(script)
     assert [r.rows for r in results[1:3]] == [[(1,)], [(1, 7)]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "column"),
+    [("DROP FUNCTION nope", 15), ("DROP TEMPORARY FUNCTION nope", 25), ("DESCRIBE FUNCTION nope", 19)],
+)
+def test_an_unknown_function_is_found_before_anything_is_written(
+    session: Session, tmp_path: Path, statement: str, column: int
+) -> None:
+    made = f"CREATE TABLE made (a INT) WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/out', 'format' = 'json');"
+    with pytest.raises(SqlExtError) as caught:
+        session.run(f"{made}\nINSERT INTO made VALUES (1);\n{statement};")
+    assert (caught.value.code, caught.value.line, caught.value.column) == ("FUNC-001", 3, column)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_function_that_a_script_makes_can_be_described_and_dropped(session: Session) -> None:
+    made = "CREATE TEMPORARY FUNCTION seven() RETURNS INT RETURN 7"
+    results = session.run(f"{made}; DESCRIBE FUNCTION seven; DROP TEMPORARY FUNCTION seven")
+    assert ("Function: seven",) in results[1].rows

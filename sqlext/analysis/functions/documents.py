@@ -143,13 +143,30 @@ def _string(call: CallTexts) -> str:
 
 
 def _object(call: CallTexts) -> str:
-    """An object with its keys in alphabetical order, as Flink's; NULL values stay unless ABSENT ON NULL."""
+    """An object with its keys in alphabetical order, as Flink's; NULL values stay unless ABSENT ON NULL.
+
+    Of several values of a key the last one counts.
+    """
     absent = "ABSENT ON NULL" in call.call.clauses
-    # Of a key that is written twice the last value counts.
-    entries = {call.args[i]: i + 1 for i in range(0, call.count - 1, 2)}
-    order = sorted(entries.items(), key=lambda entry: call.literal(entry[1] - 1) or entry[0])
-    members = [_member(call, key, index, absent) for key, index in order]
-    return f"concat('{{', concat_ws(',', {', '.join(members)}), '}}')" if members else "'{}'"
+    entries = [(call.args[i], i + 1) for i in range(0, call.count - 1, 2)]
+    if len(entries) > 1 and any(call.literal(index - 1) is None for _, index in entries):
+        return _object_of_values(call, entries, absent)
+    members: dict[str, str] = {}
+    for key, index in entries:
+        name, member = call.literal(index - 1) or key, _member(call, key, index, absent)
+        # A value that is left out leaves the one before it.
+        members[name] = f"coalesce({member}, {members[name]})" if absent and name in members else member
+    ordered = [members[name] for name in sorted(members)]
+    return f"concat('{{', concat_ws(',', {', '.join(ordered)}), '}}')" if ordered else "'{}'"
+
+
+def _object_of_values(call: CallTexts, entries: list[tuple[str, int]], absent: bool) -> str:
+    """An object whose keys are known when it is made."""
+    members = ", ".join(f"named_struct('k', {key}, 'm', {_member(call, key, index, absent)})" for key, index in entries)
+    there = f"filter(array({members}), x -> x.m IS NOT NULL)"
+    # Of equal keys the last one stays.
+    last = f"filter({there}, (x, i) -> NOT exists(slice({there}, i + 2, {len(entries)}), y -> y.k = x.k))"
+    return f"concat('{{', array_join(transform(array_sort({last}), x -> x.m), ','), '}}')"
 
 
 def _member(call: CallTexts, key: str, index: int, absent: bool) -> str:

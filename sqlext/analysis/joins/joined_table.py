@@ -33,7 +33,6 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
         SqlExtError: JOIN-... for two streams that cannot be joined so, JOIN-018 for outer joins that keep the static
             side's rows, NAME-003 for USING columns that a side lacks.
     """
-    _require_condition(join, clause.env.mode)
     first = len(clause.relations)
     left = _side(clause, join.left, padded=join.kind in ("RIGHT", "FULL"))
     middle = len(clause.relations)
@@ -123,8 +122,14 @@ def _refuse_streams_in_condition(clause: FromClause, join: Join) -> None:
             raise SqlExtError("JOIN-017", "a sub-query over a stream cannot stand in ON", span=part.span, hint=hint)
 
 
-def _require_condition(join: Join, mode: str) -> None:
-    """Flink: "INNER, LEFT, RIGHT or FULL join requires a condition"; to Spark it is a CROSS JOIN."""
+def require_condition(join: Join, mode: str) -> None:
+    """Refuse a join without a condition under Flink's expressions; to Spark it is a CROSS JOIN.
+
+    Flink: "INNER, LEFT, RIGHT or FULL join requires a condition".
+
+    Raises:
+        SqlExtError: JOIN-014.
+    """
     plain = join.kind in ("INNER", "LEFT", "RIGHT", "FULL") and not join.comma and join.as_of is None
     if mode == "flink" and plain and join.condition is None and not join.using and not join.natural:
         message = f"{join.kind} JOIN needs ON, USING or NATURAL"

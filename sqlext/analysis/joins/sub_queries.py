@@ -1,7 +1,8 @@
 """Join sub-queries that are values to FROM: each becomes a column there.
 
 They are over a stream, or correlated. A scalar sub-query is one row, or one row per key with ``k = outer.k``: a LEFT
-JOIN. ``EXISTS`` tells whether the keys match. So does ``IN`` where unknown counts as false: under AND and OR of WHERE.
+JOIN. ``EXISTS`` tells whether the keys match. So does ``IN`` where unknown counts as false: under AND and OR of WHERE,
+and of the conditions of CASE and IF.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from sqlext.dialect.ast.expressions import (
     AllOf,
     Binary,
     Call,
+    Case,
     ColumnRef,
     Exists,
     Expr,
@@ -34,6 +36,7 @@ from sqlext.dialect.ast.expressions import (
     Node,
     Paren,
     ScalarQuery,
+    When,
 )
 from sqlext.dialect.ast.queries import GroupBy, Query, Select, SelectItem
 from sqlext.dialect.expressions.operations import parse_expression_text
@@ -104,7 +107,7 @@ def misplaced_sub_query(part: SubQuery) -> SqlExtError:
         "a sub-query over a stream cannot stand here",
         span=part.span,
         hint="over a stream: EXISTS and aggregates without GROUP BY, beside groups without columns from around them; "
-        "IN under AND and OR of WHERE and HAVING; compute what is below in a sub-query of FROM",
+        "IN under AND and OR of WHERE, HAVING and WHEN; compute what is below in a sub-query of FROM",
     )
 
 
@@ -126,8 +129,8 @@ class _Values:
             self._join(part, monotone=monotone)
         # Beside GROUP BY a joined value would be a column that is not grouped by; checked_items refuses it (JOIN-017).
         for item in () if grouped else select.items:
-            for part, _ in _sub_queries(item.expr, monotone=False):
-                self._join(part, monotone=False)
+            for part, monotone in _sub_queries(item.expr, monotone=False):
+                self._join(part, monotone=monotone)
         if not self.columns:
             return Block(select, self.node, self.scope)
         items = tuple(replace(i, expr=substitute(i.expr, self._value)) for i in select.items)
@@ -296,19 +299,33 @@ class _Values:
 
 
 def _sub_queries(expr: Expr | None, *, monotone: bool) -> Iterator[tuple[SubQuery, bool]]:
-    """Yield the sub-queries of an expression, and whether an unknown one counts as false: under AND and OR alone."""
+    """Yield the sub-queries of an expression, and whether an unknown one counts as false.
+
+    It does in a condition: of the whole, of WHEN without an operand, and of IF, each under AND and OR alone.
+    """
     if expr is None:
         return
     if isinstance(expr, (ScalarQuery, Exists, InQuery)):
         yield expr, monotone
     connects = isinstance(expr, (AllOf, Paren)) or (isinstance(expr, Binary) and expr.op.upper() in ("AND", "OR"))
+    conditions = {id(c) for c in _conditions(expr)}
     for child in expr.children():
         if isinstance(child, Expr):
-            yield from _sub_queries(child, monotone=monotone and connects)
+            yield from _sub_queries(child, monotone=(monotone and connects) or id(child) in conditions)
+        elif isinstance(child, When):
+            yield from _sub_queries(child.condition, monotone=id(child.condition) in conditions)
+            yield from _sub_queries(child.result, monotone=False)
         elif not isinstance(child, Query):
             for part in own_parts(child):
                 if isinstance(part, (ScalarQuery, Exists, InQuery)):
                     yield part, False
+
+
+def _conditions(expr: Expr) -> tuple[Node, ...]:
+    """Return the parts of an expression that choose among others."""
+    if isinstance(expr, Case) and expr.operand is None:
+        return tuple(when.condition for when in expr.whens)
+    return expr.args[:1] if isinstance(expr, Call) and expr.function == "IF" else ()
 
 
 def _is_one_row(query: Query, mode: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.joins.joined_table import bind_join
+from sqlext.analysis.joins.joined_table import bind_join, require_condition
 from sqlext.analysis.matching.match_recognize import bind_match
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.time_attributes import no_time_attribute
@@ -185,6 +185,7 @@ class RelationBinder:
         return bind_match(relation, self.binding)
 
     def _join(self, join: Join) -> nodes.PlanNode:
+        require_condition(join, self.env.mode)
         return bind_lateral(self, join) if _is_lateral(join.right, self.env) else bind_join(self, join)
 
     def aliased(

@@ -11,6 +11,7 @@ from sqlext.analysis import functions
 from sqlext.analysis.functions.lambdas import result_type
 from sqlext.analysis.functions.model import CallTypes, Function
 from sqlext.analysis.types.coercion import least_restrictive
+from sqlext.analysis.types.json_keys import check_keys
 from sqlext.analysis.types.lambdas import LambdaTypes, body_type
 from sqlext.analysis.types.operands import need_condition
 from sqlext.dialect.ast import expressions as e
@@ -71,6 +72,7 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
             _check_sparks_arguments(call, types)
         return (function.spark_result or function.result)(seen)
     _check_arguments(function, seen)
+    check_keys(call, arguments, types.mode)
     return function.result(seen)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Interval, Literal
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word, words
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word, unescaped, words, wrong_escape
 from sqlext.errors import SqlExtError, did_you_mean
 
 #: Words that make a typed literal of the string after them, and its kind.
@@ -48,6 +48,8 @@ DIFFERENCES = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _SUFFIX = re.compile(r"(?:L|S|Y|D|F|BD)", re.IGNORECASE)
 # Pairs alone: before an odd digit Spark puts a zero, and Calcite refuses it.
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+#: What UESCAPE cannot name.
+_NO_ESCAPES = frozenset("0123456789abcdefABCDEF+\"'")
 _PHRASE = re.compile(r"\s*([+-]?[\d.:]+)\s*([A-Za-z]+)\s*")
 
 
@@ -65,11 +67,33 @@ def parse_literal(cursor: Cursor) -> Expr:
             span=cursor.span_from(token.start),
             hint=f"write '{token.value}' for a string, `{token.value}` for a name",
         )
-    value = token.value
+    value = _text(cursor, token)
     # Each keeps its own quotes and escapes, so the values are joined, not the texts.
     while cursor.token.kind is TokenKind.STRING:
-        value += cursor.advance().value
+        value += _text(cursor, cursor.advance())
     return Literal(cursor.span_from(token.start), "STRING", value)
+
+
+def _text(cursor: Cursor, token: Token) -> str:
+    """Return the value of a string; behind ``U&'...'`` UESCAPE may name another escape than the backslash."""
+    if token.text[:2].upper() != "U&":
+        return token.value
+    escape = "\\"
+    if cursor.at_words("UESCAPE") and cursor.peek().kind is TokenKind.STRING:
+        cursor.advance()
+        named = cursor.expect_string()
+        escape = named.value
+        if len(escape) != 1 or escape.isspace() or escape in _NO_ESCAPES:
+            span = cursor.source.span(named.start, named.end)
+            raise SqlExtError("PARSE-008", f"{named.text} is no escape character", span=span, hint="write UESCAPE '!'")
+    inner = token.text[3:-1]
+    wrong = wrong_escape(inner, escape)
+    if wrong is not None:
+        at = token.start + 3 + wrong
+        hint = f"write {escape}00e4 or {escape}+01f600, and {escape}{escape} for the character itself"
+        message = "an escape of U&'...' has four hexadecimal digits, or + and six"
+        raise SqlExtError("PARSE-008", message, span=cursor.source.span(at, min(at + 5, token.end - 1)), hint=hint)
+    return unescaped(inner.replace("''", "'"), escape)
 
 
 def _suffix(cursor: Cursor, number: Token) -> None:

@@ -40,7 +40,8 @@ def _cast(cursor: Cursor) -> Expr:
 
 #: What EXTRACT takes in Flink beside units of time.
 _OTHER_FIELDS = frozenset(words("DOW DOY EPOCH ISODOW ISOYEAR"))
-_FIELDS = _OTHER_FIELDS | frozenset(UNITS)
+#: Units have no plural there, other than those of an INTERVAL.
+_FIELDS = _OTHER_FIELDS | frozenset(SINGULAR_UNITS)
 
 #: Spark's fields, beside Flink's in the singular: of units in the plural it has not all.
 _SPARKS_FIELDS = _OTHER_FIELDS | frozenset(
@@ -79,8 +80,10 @@ def _round(cursor: Cursor) -> Expr:
     name = _open(cursor)
     args: tuple[Node, ...] = () if cursor.at_symbol(")") else calls.parse_arguments(cursor)
     if len(args) == 1 and cursor.accept_words("TO"):
-        if cursor.token.upper not in UNITS:
-            raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, HOUR, ...)")
+        known = SINGULAR_UNITS if cursor.mode == "flink" else UNITS
+        if cursor.token.upper not in known:
+            hint = _unit_meant(cursor.token.upper, SINGULAR_UNITS, known)
+            raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, HOUR, ...)", hint=hint)
         args = (args[0], calls.keyword(cursor))
     return _close(cursor, name, *args)
 
@@ -105,7 +108,7 @@ def _trim(cursor: Cursor) -> Expr:
 
 
 def _position(cursor: Cursor) -> Expr:
-    """``POSITION(a IN b [FROM n])``, or an ordinary call."""
+    """``POSITION(a IN b [FROM n])``, or Spark's ordinary call."""
     name = _open(cursor)
     # Binds tighter than IN, which is no predicate here.
     first = operations.parse_expression(cursor, operations.BIT_OR)
@@ -114,6 +117,8 @@ def _position(cursor: Cursor) -> Expr:
         if cursor.accept_words("FROM"):
             args.append(operations.parse_expression(cursor))
         return _close(cursor, name, *args)
+    if cursor.mode == "flink":
+        raise cursor.unexpected("IN", hint="write POSITION(a IN b), or LOCATE(a, b)")
     rest = calls.parse_arguments(cursor) if cursor.accept_symbol(",") else ()
     return _close(cursor, name, first, *rest)
 
@@ -137,7 +142,7 @@ _ADDS = frozenset({"TIMESTAMPADD", "DATEADD", "DATE_ADD"})
 
 def _units_taken(cursor: Cursor, function: str) -> Collection[str]:
     if cursor.mode == "flink":
-        return UNITS
+        return SINGULAR_UNITS
     return _SPARKS_ADDED if function in _ADDS else _SPARKS_UNITS
 
 
@@ -147,14 +152,16 @@ def _with_unit(cursor: Cursor) -> Expr:
     units = _units_taken(cursor, name.upper)
     if (
         name.upper in _NEEDS_UNIT
-        and unit.kind is TokenKind.WORD
+        and unit.kind in (TokenKind.WORD, TokenKind.STRING)
         and unit.upper not in units
         and cursor.peek(3).text == ","
     ):
         cursor.advance()
         cursor.advance()
         listed = SINGULAR_UNITS if cursor.mode == "flink" else units
-        hint = _unit_meant(unit.upper, listed, units) or f"the units are {', '.join(listed)}"
+        meant = unit.value.upper() if unit.kind is TokenKind.STRING else unit.upper
+        bare = f"write {meant} without quotes" if meant in listed else _unit_meant(meant, listed, units)
+        hint = bare or f"the units are {', '.join(listed)}"
         raise cursor.unexpected("a time unit", hint=hint)
     # A column may be called `day`: only a comma behind it makes it the unit.
     if unit.upper not in units or cursor.peek(3).text != ",":

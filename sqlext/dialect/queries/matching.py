@@ -18,6 +18,7 @@ from sqlext.dialect.ast.matching import AfterMatch, Measure, RowsPerMatch, Subse
 from sqlext.dialect.ast.queries import MatchRecognize, Relation
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions import operations
+from sqlext.dialect.keywords import expect_new_name
 from sqlext.dialect.queries import whole
 from sqlext.dialect.queries.patterns import parse_pattern
 from sqlext.dialect.tokens import TokenKind, did_you_mean_word
@@ -77,7 +78,7 @@ def _measure(cursor: Cursor) -> Measure:
         semantics = cursor.advance().upper
     expr = operations.parse_expression(cursor)
     cursor.expect_words("AS")
-    name = cursor.expect_identifier("the measure's name").value
+    name = expect_new_name(cursor, "a measure's name").value
     return Measure(cursor.span_from(start), expr, name, semantics)
 
 

@@ -28,7 +28,7 @@ from sqlext.dialect.ast.queries import (
 )
 from sqlext.dialect.cursor import STRAIN, Cursor, enter, leave
 from sqlext.dialect.expressions import calls, operands, operations
-from sqlext.dialect.keywords import at_alias, at_query, unsupported
+from sqlext.dialect.keywords import at_alias, at_query, expect_new_name, unsupported
 from sqlext.dialect.queries import whole
 from sqlext.dialect.queries.matching import parse_match_recognize
 from sqlext.dialect.tokens import TokenKind
@@ -79,7 +79,7 @@ def parse_alias(cursor: Cursor) -> Alias | None:
     """Read ``[AS] name [(c, ...)]`` if one comes next."""
     if not cursor.accept_words("AS") and not at_alias(cursor, relation=True):
         return None
-    name = cursor.expect_identifier("an alias").value
+    name = expect_new_name(cursor, "an alias").value
     return Alias(name, parse_names(cursor) if cursor.at_symbol("(") else ())
 
 

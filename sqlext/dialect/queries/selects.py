@@ -11,7 +11,7 @@ from sqlext.dialect.ast.queries import GroupBy, GroupingSets, NamedWindow, Selec
 from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.emit import clause
 from sqlext.dialect.expressions import calls, operations
-from sqlext.dialect.keywords import SPARK_ONLY, at_alias, unsupported
+from sqlext.dialect.keywords import SPARK_ONLY, at_alias, expect_new_name, unsupported
 from sqlext.dialect.queries import over, relations
 from sqlext.dialect.tokens import TokenKind, did_you_mean_word
 from sqlext.errors import SqlExtError
@@ -64,10 +64,8 @@ def _item(cursor: Cursor) -> SelectItem:
     start = cursor.token.start
     expr = operations.parse_expression(cursor)
     alias = None
-    if cursor.accept_words("AS"):
-        alias = cursor.expect_identifier("an alias").value
-    elif at_alias(cursor):
-        alias = cursor.advance().value
+    if cursor.accept_words("AS") or at_alias(cursor):
+        alias = expect_new_name(cursor, "an alias").value
     return SelectItem(cursor.span_from(start), expr, alias)
 
 
@@ -138,7 +136,7 @@ def _windows(cursor: Cursor) -> tuple[NamedWindow, ...]:
 
 
 def _window(cursor: Cursor) -> NamedWindow:
-    name = cursor.expect_identifier("a window's name")
+    name = expect_new_name(cursor, "a window's name")
     cursor.expect_words("AS")
     window = over.parse_window(cursor, cursor.token.start)
     return NamedWindow(cursor.span_from(name.start), name.value, window)

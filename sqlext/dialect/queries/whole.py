@@ -28,7 +28,7 @@ from sqlext.dialect.cursor import STRAIN, Cursor, balanced, check_height, enter,
 from sqlext.dialect.emit import clause
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expressions import operations
-from sqlext.dialect.keywords import at_query, unsupported
+from sqlext.dialect.keywords import at_query, expect_new_name, unsupported
 from sqlext.dialect.queries import relations, selects
 from sqlext.dialect.tokens import did_you_mean_word, tokenize
 from sqlext.errors import SqlExtError
@@ -61,14 +61,15 @@ def parse_query(cursor: Cursor) -> Query:
 
 
 def parse_query_text(text: str, mode: str = "spark", name: str = "<sql>") -> Query:
-    """Read a text that is one query, for instance a stored view's."""
-    return parse_query_at(SourceText.of(text, name).span(0, len(text)), mode)
+    """Read a text that is one query, for instance a stored view's, which keeps the names that it has."""
+    return parse_query_at(SourceText.of(text, name).span(0, len(text)), mode, reserves=False)
 
 
-def parse_query_at(span: Span, mode: str) -> Query:
+def parse_query_at(span: Span, mode: str, *, reserves: bool = True) -> Query:
     """Read a whole source that is one query; ``span`` covers it."""
     source = span.source
     cursor = Cursor(source, tokenize(source, mode), mode)
+    cursor.reserves = reserves
     try:
         result = parse_query(cursor)
     # As in `parse_expression_text`: the caller's own frames are not counted by MAX_DEPTH.
@@ -114,7 +115,7 @@ def _ctes(cursor: Cursor) -> tuple[Cte, ...]:
         return ()
     # `WITH recursive AS (...)` is a CTE of that name.
     if cursor.at_words("RECURSIVE") and cursor.peek().upper != "AS":
-        raise unsupported(cursor, "WITH RECURSIVE")
+        raise unsupported(cursor, "WITH RECURSIVE", "join a table with itself once for each step")
     ctes = [_cte(cursor)]
     while cursor.accept_symbol(","):
         ctes.append(_cte(cursor))
@@ -125,7 +126,7 @@ def _ctes(cursor: Cursor) -> tuple[Cte, ...]:
 
 
 def _cte(cursor: Cursor) -> Cte:
-    name = cursor.expect_identifier("the name of a common table expression")
+    name = expect_new_name(cursor, "a common table expression's name")
     columns = relations.parse_names(cursor) if cursor.at_symbol("(") else ()
     cursor.expect_words("AS")
     cursor.expect_symbol("(")

@@ -15,7 +15,7 @@ from sqlext.dialect.ast.statements import ColumnDef, Option, PrimaryKeyDef, Wate
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.expressions.types import parse_type
-from sqlext.dialect.keywords import FLINK_RESERVED
+from sqlext.dialect.keywords import expect_new_name
 from sqlext.dialect.queries.relations import parse_name, parse_names
 from sqlext.dialect.tokens import Token, TokenKind
 from sqlext.errors import SqlExtError
@@ -72,16 +72,7 @@ def parse_element(cursor: Cursor, elements: TableElements, positions: bool = Fal
 
 
 def _column_name(cursor: Cursor) -> str:
-    # Spark reserves none of these words by default, and a quoted name has no `upper`.
-    token = cursor.expect_identifier("a column's name")
-    if cursor.mode == "flink" and token.upper in FLINK_RESERVED:
-        raise SqlExtError(
-            "PARSE-005",
-            f"{token.upper} is a reserved word in Flink and cannot name a column as it stands",
-            span=cursor.source.span(token.start, token.end),
-            hint=f"write it in backticks: `{token.text}`",
-        )
-    return token.value
+    return expect_new_name(cursor, "a column's name").value
 
 
 def _column(cursor: Cursor, name: str, start: Token) -> ColumnDef:

@@ -104,7 +104,7 @@ def parse_drop(cursor: Cursor) -> Drop | None:
     cursor.advance()
     if_exists = parse_if_exists(cursor)
     name, name_span = parse_name(cursor, f"a {kind.lower()}'s name")
-    behaviour = cursor.accept_any("CASCADE", "RESTRICT")
+    behaviour = cursor.accept_any("CASCADE", "RESTRICT") if kind in ("DATABASE", "CATALOG") else ""
     if cursor.at_words("PURGE"):
         return None
     return Drop(cursor.span_from(start), kind, name, name_span, if_exists, temporary, behaviour == "CASCADE")

@@ -104,5 +104,8 @@ def parse_statement_set(cursor: Cursor) -> StatementSet:
         inserts.append(insert)
         cursor.expect_symbol(";")
     if not inserts:
-        raise SqlExtError("PARSE-002", "a statement set needs at least one INSERT", span=cursor.span_from(start))
+        hint = "EXECUTE STATEMENT SET BEGIN INSERT INTO ...; END"
+        raise SqlExtError(
+            "PARSE-002", "a statement set needs at least one INSERT", span=cursor.span_from(start), hint=hint
+        )
     return StatementSet(cursor.span_from(start), tuple(inserts))

@@ -145,6 +145,8 @@ _FLINK_ONLY: dict[tuple[str, str], tuple[str, str]] = {
     ("USE", "MODULES"): ("USE MODULES", "leave it out: the built-in functions are always there"),
     ("CREATE", "MODEL"): ("CREATE MODEL", "register a Python function that asks the model, and call that"),
     ("ALTER", "MODEL"): ("ALTER MODEL", "register a Python function that asks the model, and call that"),
+    ("DESCRIBE", "MODEL"): ("DESCRIBE MODEL", "leave it out: there are no models"),
+    ("DESC", "MODEL"): ("DESCRIBE MODEL", "leave it out: there are no models"),
     ("DROP", "MODEL"): ("DROP MODEL", "leave it out: there are no models"),
     ("ADD", "JAR"): (
         "ADD JAR",

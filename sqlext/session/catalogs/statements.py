@@ -28,6 +28,9 @@ def create_catalog(statement: ast.CreateCatalog, session: Definitions) -> Result
     """
     state = session.state
     check_catalog(statement.options)
+    if state.settings.expressions == "flink" and all(o.key != "type" for o in statement.options):
+        hint = "add WITH ('type' = 'generic_in_memory')"
+        raise SqlExtError("OPT-004", "CREATE CATALOG needs the option 'type'", span=statement.name_span, hint=hint)
     made = _with_options(Catalog(statement.name[-1], comment=statement.comment), statement.options)
     exists = statement.if_not_exists or made.name not in state.created
     _admit(made, statement.options, session)

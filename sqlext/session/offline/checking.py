@@ -85,7 +85,7 @@ class Checker:
         self._handler.compiled.clear()
         try:
             interpreter.run(statement)
-            self._require_usable(statement, rest)
+            _require_usable(statement, self.state, rest)
         except SqlExtError as error:
             # What Spark has made is there when the script runs; its columns are not known here.
             if _follows(error, self.undefined | self.state.sparks):
@@ -108,17 +108,22 @@ class Checker:
         found = sorted(statement_cautions(statement, compiled, self.state), key=lambda e: (e.line or 0, e.column or 0))
         return Checked(statement.span, statement, tuple(found), compiled)
 
-    def _require_usable(self, statement: Statement, rest: str) -> None:
-        """Refuse a table of this script that no use could be right of; the session refuses its use alone."""
-        table = self.state.catalog.lookup(statement.name) if isinstance(statement, CreateTable) else None
-        if isinstance(statement, CreateTable) and isinstance(table, Table) and not _redefines(rest, statement.name[-1]):
-            error = unusable(statement, table)
-            if error is not None:
-                raise error
-
     def _wrong(self, error: SqlExtError, span: Span, statement: Statement | None = None) -> Checked:
         self.undefined |= defined_names(span)
         return Checked(span, statement, (error,))
+
+
+def _require_usable(statement: Statement, state: SessionState, rest: str) -> None:
+    """Refuse a table of this script that no use could be right of.
+
+    Args:
+        rest: the text behind the statement, which may give the table other options.
+    """
+    table = state.catalog.lookup(statement.name) if isinstance(statement, CreateTable) else None
+    if isinstance(statement, CreateTable) and isinstance(table, Table) and not _redefines(rest, statement.name[-1]):
+        error = unusable(statement, table)
+        if error is not None:
+            raise error
 
 
 def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None = None) -> list[SqlExtError]:
@@ -183,6 +188,7 @@ def checked_statements(
         statements.append(statement)
         try:
             interpreter.run(statement)
+            _require_usable(statement, state, source.text[statement.span.end :])
         except SqlExtError as error:
             if not (handler.passed_on and error.code in _UNKNOWN):
                 raise

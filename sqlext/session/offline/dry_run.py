@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,11 +33,14 @@ from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.local_plans import NotLocalError, check_insert, local_select, refused
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.offline.redefining import redefining
+from sqlext.session.scripted_functions import require_function
 from sqlext.session.state import SessionState
 from sqlext.settings import ENGINE
 from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.model import ObjectName, Table
+
+_DESCRIBES_FUNCTION = re.compile(r"DESC(RIBE)?\s+FUNCTION\b", re.IGNORECASE)
 
 
 class AskSpark(Protocol):
@@ -80,11 +84,13 @@ class DryRun:
         return self.seen
 
     def spark(self, statement: ast.Statement) -> Result:
-        """Leave a statement of Spark's own alone, unless it is a query that Spark refuses.
+        """Leave a statement of Spark's own alone, unless it is a query that Spark refuses, or drops what is not there.
 
         Raises:
-            SqlExtError: RUN-101, or why the query cannot be read here either.
+            SqlExtError: RUN-101, FUNC-001, or why the query cannot be read here either.
         """
+        if self.ask is not None:
+            self._require_function(statement, self.ask)
         if not isinstance(statement, (ast.SelectStatement, ast.UnparsedQuery)):
             self.passed_on = True
         elif self.ask is not None:
@@ -95,6 +101,21 @@ class DryRun:
             if error is not None:
                 raise error
         return Result()
+
+    def _require_function(self, statement: ast.Statement, ask: AskSpark) -> None:
+        """Refuse to drop or describe a function that Spark does not have, and that the script does not make in it."""
+        if isinstance(statement, ast.Drop) and statement.kind == "FUNCTION":
+            if statement.if_exists or statement.name[-1].lower() in self.state.sparks:
+                return
+            place = statement.name_span
+            # Spark finds out what it drops when it drops it.
+            if ask(place.source.reworded(place, f"DESCRIBE FUNCTION {place.text}"), names=True) is not None:
+                require_function(statement, self.state)
+        elif isinstance(statement, ast.SparkStatement) and _DESCRIBES_FUNCTION.match(statement.span.text):
+            error = ask(statement.span, names=True)
+            made = error is not None and error.span is not None and error.span.text.lower() in self.state.sparks
+            if error is not None and not made:
+                raise error
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Compile a query."""

@@ -137,7 +137,6 @@ BOTH = {
     "TRIM('a' FROM b)": "Call(TRIM, args=[Keyword(BOTH), 'a', b])",
     "TRIM(LEADING FROM b)": "Call(TRIM, args=[Keyword(LEADING), b])",
     "POSITION('a' IN b)": "Call(POSITION, args=['a', b])",
-    "POSITION('a', b)": "Call(POSITION, args=['a', b])",
     "SUBSTRING(a FROM 1 FOR 2)": "Call(SUBSTRING, args=[a, 1, 2])",
     "SUBSTRING(a, 1, 2)": "Call(SUBSTRING, args=[a, 1, 2])",
     "OVERLAY(a PLACING b FROM 1 FOR 2)": "Call(OVERLAY, args=[a, b, 1, 2])",
@@ -171,6 +170,7 @@ BOTH = {
 
 
 SPARKS = {
+    "POSITION('a', b)": "Call(POSITION, args=['a', b])",
     "a DIV b % 2": "Binary(%, Binary(DIV, a, b), 2)",
     "~a & b | c ^ d << 1": "Binary(|, Binary(&, Unary(~, a), b), Binary(^, c, Binary(<<, d, 1)))",
     "a <=> b": "Binary(<=>, a, b)",

@@ -34,6 +34,8 @@ RIGHT = Path(__file__).with_name("right_under_flink.txt").read_text("utf-8").spl
 def test_broken(code: str, column: str, text: str) -> None:
     (error,) = errors_of(SourceText.of(f"{TABLES}{text};"), new_state(None).fork())
     assert (error.code, error.line, error.column) == (code, TABLES.count("\n") + 1, int(column)), error.render()
+    assert error.hint, error.render()
+    assert "`__" not in error.render()
 
 
 def test_there_are_many() -> None:
