@@ -1,5 +1,5 @@
 -- what: OVER by a window of time: rows wait in an operator until their window is over.
-SELECT user_name, window_end, NTILE(4) OVER (w ORDER BY amount DESC) AS quarter, PERCENT_RANK() OVER (w ORDER BY amount) AS percent,
+SELECT user_name, window_end, NTILE(4) OVER (w ORDER BY amount DESC) AS quarter, PERCENT_RANK() OVER (w ORDER BY amount) AS `percent`,
   SUM(amount) OVER w AS total
 FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 WINDOW w AS (PARTITION BY window_start, window_end);
