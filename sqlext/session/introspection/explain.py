@@ -34,7 +34,6 @@ from sqlext.session.introspection.shared_tables import shared_tables
 from sqlext.session.local_plans import engine_of
 from sqlext.session.places import few_of
 from sqlext.sinks.base import SinkContext
-from sqlext.sinks.opening import writer
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 
@@ -172,6 +171,9 @@ def _writer(insert: BoundInsert | None, script: SparkScript, env: Environment) -
     if insert is None or script.at_once or insert.overwrite:
         return None
     keys = insert.merge_keys if insert.mode == UPSERT else script.keys
+    # Sinks need pyarrow, which a check has no other use for.
+    from sqlext.sinks.opening import writer
+
     context = SinkContext("", "", insert.mode, keys, zone=env.zone, few=few_of(env.settings))
     return writer(connector_of(insert.table).write_spec(insert.table), context)
 
