@@ -8,7 +8,7 @@ from sqlext import SqlExtError
 from sqlext.session.deploying.report import SAME, SWITCHED
 from tests.workspace import EVENTS, Workspace
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(8)]
 
 HEAD = "SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = '{}';\n"
 SINK = "CREATE TABLE IF NOT EXISTS {0} (k STRING, n BIGINT{1}) WITH ('connector' = 'delta', 'path' = '${{OUT}}/{0}');\n"
