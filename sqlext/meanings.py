@@ -28,7 +28,7 @@ _SETTINGS: Mapping[str, str] = {
     "sqlext.sink.local-rows": "Up to how many rows of a micro-batch the driver itself writes to a Delta table.",
     "sqlext.sink.updates": "Whether a changing result is refused by a sink that appends, or written once at the end.",
     "sqlext.source": "Who reads a table: our reader with Arrow, or Spark's source.",
-    "sqlext.state.buckets": "Into how many parts the state of a new query is cut.",
+    "sqlext.state.buckets": "Into how many parts the state of operators of ours is cut.",
     "sqlext.take-over": "The query is taken over from a driver that has it.",
     "sqlext.unbounded-state": "Whether state that nothing bounds is allowed or refused.",
     "sqlext.watermark.max-future": "Rows whose time is further ahead of the clock are left out.",

@@ -12,6 +12,7 @@
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
     rearranged.json  while the sources of its checkpoint get other numbers: what was there (``rearrangement``)
+    divided/         while its state is divided into other buckets: that state (``renewal``)
     local/           the batches that were begun without Spark
     before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
     versions/        the same of versions that were deployed, and ``versions.json`` says which is the current one
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from types import TracebackType
 
@@ -57,6 +58,8 @@ _SOURCES = "sources"
 _STAGING = "staging"
 _LOCAL = "local"
 _BEFORE = "before"
+#: State in other buckets, until the run begins that has them.
+DIVIDED = "divided"
 #: What goes with the state of a query, its checkpoint first.
 _STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING, _LOCAL)
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
@@ -315,13 +318,17 @@ class QueryHome:
         for name in (*_STATE, _SOURCES):
             self.location.store.remove(name)
 
-    def set_aside(self) -> str:
+    def set_aside(self, *, keeps: Collection[str] = ()) -> str:
         """Put what goes with the state aside, until the next ``begin``; ``close`` puts it back.
+
+        Args:
+            keeps: folders that stay where they are.
 
         Returns:
             Where the checkpoint lies now, as a path below the folder.
         """
-        for name in _STATE:  # the checkpoint first: without it nobody takes a half of this for the whole
+        # The checkpoint first: without it nobody takes a half of this for the whole.
+        for name in (name for name in _STATE if name not in keeps):
             self.location.store.move(name, f"{_BEFORE}/{name}", _MARK)
         return f"{_BEFORE}/{_CHECKPOINT}"
 
@@ -332,7 +339,8 @@ class QueryHome:
         if self._read_mark() != run.checkpoint_id:
             self.location.put(f"{_CHECKPOINT}/{_MARK}", run.checkpoint_id)
         self.location.put(_RUN, json.dumps(asdict(run), indent=1))
-        self.location.store.remove(_BEFORE)
+        for left in (_BEFORE, DIVIDED):
+            self.location.store.remove(left)
         undo(self.location, digest(run.fingerprint))
 
     def finish(self, run: QueryRun) -> None:

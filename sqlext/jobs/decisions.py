@@ -113,6 +113,12 @@ def rearranges(found: Iterable[Change]) -> bool:
     return any(change.kind is ChangeKind.OWN for change in found)
 
 
+def rebuckets(found: Iterable[Change]) -> bool:
+    """Return whether state is cut into another number of buckets: then it goes along into a new checkpoint."""
+    kinds = {change.kind for change in found}
+    return ChangeKind.BUCKETS in kinds and not kinds & {ChangeKind.STATE, ChangeKind.PLACE}
+
+
 def _last_run(home: QueryHome) -> QueryRun | SqlExtError | None:
     try:
         return home.run()
@@ -131,7 +137,7 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
         if goes_on:
             query.sources()
         found = tuple(changes(previous.fingerprint, prints)) if previous is not None else ()
-        if (leaves and AT_ONCE not in prints) or rearranges(found):
+        if (leaves and AT_ONCE not in prints) or rearranges(found) or (goes_on and rebuckets(found)):
             home.require_noted_sources()
     except SqlExtError as error:
         return Decision(Verdict.REFUSED, refusal=error)
@@ -140,7 +146,9 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
     if leaves:
         renewed = replace(previous, fingerprint=prints, renewals=previous.renewals + 1)
         return Decision(Verdict.WITHOUT_STATE, renewed, found)
-    return Decision(Verdict.GOES_ON if goes_on else Verdict.ENDED, replace(previous, fingerprint=prints), found)
+    renewals = previous.renewals + (goes_on and rebuckets(found))
+    run = replace(previous, fingerprint=prints, renewals=renewals)
+    return Decision(Verdict.GOES_ON if goes_on else Verdict.ENDED, run, found)
 
 
 def _allowed(decision: Decision) -> QueryRun:

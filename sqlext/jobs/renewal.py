@@ -1,26 +1,31 @@
-"""Let a query that its checkpoint no longer fits go on from its place, with a new checkpoint and no state.
+"""Let a query that its checkpoint no longer fits go on from its place, with a new checkpoint.
 
 Spark's checkpoint has two parts: how far each source was read (``offsets``, ``commits``, ``sources``), and the state of
 operators. A renewal takes these steps:
 
-1. Spark begins a new checkpoint with a micro-batch that takes nothing, so its state is empty.
+1. Spark begins a new checkpoint with a micro-batch that takes nothing. So its state is empty, or that of the old
+   checkpoint in other buckets.
 2. The old checkpoint's place is written over the place of that micro-batch. Every source goes on from there.
 
 Sources in the query's own folder (heartbeats, ticks) begin anew, but for the dead letters that come back once. So does
-the watermark: the old one followed the old rule.
+the watermark: the old one followed the old rule. Where state goes along, the watermark does too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.inserts.changes import changes
+from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.checkpoint import DIVIDED, QueryHome
+from sqlext.jobs.decisions import rearranges, rebuckets
 from sqlext.jobs.progress import begins_anew
-from sqlext.jobs.query_files import last_number
+from sqlext.jobs.query_files import TIME, last_number
 from sqlext.jobs.rearrangement import rearrange
+from sqlext.jobs.runs import QueryRun
 from sqlext.spark.sessions import patiently
 from sqlext.spark.settings_scope import spark_settings
 from sqlext.stores.location import Location
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
 
 #: Below the query's folder: its checkpoint, and one that is made only to ask Spark for its sources.
 CHECKPOINT, SCRATCH = "checkpoint", "scratch"
+#: Begins a checkpoint in a folder below the query's, and returns how Spark describes the sources. It begins with the
+#: state at a place, if one is named; if a checkpoint is named too, the state is only divided, and put there.
+Sources = Callable[[str, tuple[str, str | None] | None], Sequence[str]]
 #: What Spark writes for a source that has not been read.
 NOTHING = "-"
 #: Whether what is filtered out as a whole is not even read.
@@ -62,13 +70,53 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str)
     return [source.description for source in report.sources]
 
 
-def carry_over(old: str, home: QueryHome, sources: Sequence[str], clock: str | None) -> None:
+def refit(home: QueryHome, run: QueryRun, clock: str | None, sources: Sources, *, at_once: bool) -> None:
+    """Give a query whose checkpoint does not fit as it is one that does; the run begins later.
+
+    One that leaves its state behind gets a checkpoint that has its place. One whose state is to have other buckets
+    gets one that has its state too. One that becomes endless, or scheduled, keeps its own. Closing the folder puts
+    back what is set aside or overwritten here.
+
+    Args:
+        run: under which it goes on.
+        clock: see ``QueryHome.own_sources``.
+        sources: begins a checkpoint.
+        at_once: whether it is one batch.
+
+    Raises:
+        SqlExtError: RUN-027 where it cannot go on.
+    """
+    before = home.run()
+    if before is None:
+        return
+    found = changes(before.fingerprint, run.fingerprint)
+    renews, carries = run.renews(before), rebuckets(found)
+    if not renews and not rearranges(found):
+        return
+    # Without a micro-batch there is no place to keep, and no state.
+    is_kept = not at_once and last_number(home.location, f"{CHECKPOINT}/offsets") >= 0
+    state = f"{home.location.for_spark}/{DIVIDED}"
+    if carries and is_kept:
+        sources(SCRATCH, (state, home.checkpoint))
+    old = home.set_aside(keeps=(TIME,) if carries else ()) if renews else CHECKPOINT
+    if not is_kept:
+        return
+    if not renews:
+        move_sources(home, sources(SCRATCH, None), clock, digest(run.fingerprint))
+        return
+    carry_over(old, home, sources(CHECKPOINT, (state, None) if carries else None), clock, watermark=carries)
+
+
+def carry_over(
+    old: str, home: QueryHome, sources: Sequence[str], clock: str | None, *, watermark: bool = False
+) -> None:
     """Make the place of a query's first micro-batch the one that an old checkpoint has.
 
     Args:
         old: what ``QueryHome.set_aside`` returned.
         sources: what ``begin_empty`` returned.
         clock: see ``QueryHome.own_sources``.
+        watermark: whether it goes on from where it is.
 
     Raises:
         SqlExtError: RUN-027 where the old query had more sources, or less.
@@ -85,7 +133,12 @@ def carry_over(old: str, home: QueryHome, sources: Sequence[str], clock: str | N
         for name in list(place.names(f"{old}/sources/{before}")):
             kept = store.read(f"{old}/sources/{before}/{name}")
             store.write(f"{CHECKPOINT}/sources/{now}/{name}", kept.data if kept is not None else b"")
-    _write_ends(place, f"{CHECKPOINT}/offsets/0", carried)
+    reached = _reached(place, old) if watermark else 0
+    _write_ends(place, f"{CHECKPOINT}/offsets/0", carried, reached)
+    if watermark:
+        version, text, *more = lines_of(place, f"{CHECKPOINT}/commits/0")
+        changed = json.dumps({**json.loads(text), "nextBatchWatermarkMs": reached})
+        place.put(f"{CHECKPOINT}/commits/0", "\n".join([version, changed, *more]))
 
 
 def move_sources(home: QueryHome, sources: Sequence[str], clock: str | None, mark: str) -> None:
@@ -121,12 +174,18 @@ def ends_of(place: Location, checkpoint: str) -> list[str]:
     return lines_of(place, f"{checkpoint}/offsets/{last_number(place, f'{checkpoint}/offsets')}")[2:]
 
 
-def _write_ends(place: Location, key: str, ends: Sequence[str]) -> None:
+def _reached(place: Location, checkpoint: str) -> int:
+    """Return the watermark (ms) behind the last micro-batch, which is done."""
+    last = last_number(place, f"{checkpoint}/commits")
+    return int(json.loads(lines_of(place, f"{checkpoint}/commits/{last}")[1])["nextBatchWatermarkMs"])
+
+
+def _write_ends(place: Location, key: str, ends: Sequence[str], watermark: int) -> None:
     version, settings, *_ = lines_of(place, key)
     found = json.loads(settings)
     # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and later batches must read their sources.
     found["conf"][PRUNES] = "false"
-    place.put(key, "\n".join([version, json.dumps({**found, "batchWatermarkMs": 0}), *ends]))
+    place.put(key, "\n".join([version, json.dumps({**found, "batchWatermarkMs": watermark}), *ends]))
 
 
 def lines_of(place: Location, key: str) -> list[str]:

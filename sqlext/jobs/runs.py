@@ -19,7 +19,7 @@ class QueryRun:
     The queries of one job share ``run_id``; ``finished`` ones have nothing left to do when the job goes on.
 
     Attributes:
-        renewals: how often it left its state behind and went on with a new checkpoint.
+        renewals: how often it went on with a new checkpoint: without its state, or with its state in other buckets.
     """
 
     run_id: str
@@ -34,7 +34,7 @@ class QueryRun:
         return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
 
     def renews(self, before: QueryRun) -> bool:
-        """Whether it goes on from the place of a run whose state it leaves behind."""
+        """Whether it goes on from the place of a run with a new checkpoint."""
         return self.run_id == before.run_id and self.renewals != before.renewals
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.bound import FINAL_STATE, BoundInsert
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import wanted_source
@@ -27,6 +27,7 @@ from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import (
     Begun,
+    can_divide,
     heartbeats,
     kept_readers,
     kept_state,
@@ -44,6 +45,9 @@ from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
 from sqlext.stores.opening import has_store
 from sqlext_catalog.model import QueryRecord, keeping_query
+
+#: Why state keeps its number of buckets.
+_UNDIVIDED = "only that of operators of ours can be divided, each on the one before, and not for final-state"
 
 
 @dataclass
@@ -236,7 +240,7 @@ class Drafts:
         name = keeping_query(insert.table) or self.options.numbered(wanted)
         begun, at_once = self.begun(name, end), self.options.at_once
         compiled = partial(insert_script, insert, self.env, end=end, at_once=at_once, local=local)
-        script, kept = self._going_on(compiled, begun)
+        script, kept = self._going_on(compiled, begun, insert)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
         own = {
@@ -250,7 +254,7 @@ class Drafts:
         return Draft(name, insert, script, {**prints, **own}, kept)
 
     def _going_on(
-        self, compiled: Callable[..., SparkScript], begun: Begun | None
+        self, compiled: Callable[..., SparkScript], begun: Begun | None, insert: BoundInsert
     ) -> tuple[SparkScript, tuple[str, ...]]:
         """Return the script of a query, and what is asked otherwise than it began, and stays."""
         script: SparkScript = compiled(begun=begun)
@@ -260,7 +264,9 @@ class Drafts:
         asked = other_buckets(self.settings, begun)
         if asked is None or not state_buckets(script):
             return script, kept
-        return script, (*kept, f"state stays in {begun.buckets} buckets, as when the query began")
+        if can_divide(script, insert.plan) and insert.mode != FINAL_STATE:
+            return compiled(begun=replace(begun, buckets=asked)), kept
+        return script, (*kept, f"state stays in {begun.buckets} buckets: {_UNDIVIDED}")
 
     def _kept_readers(self, script: SparkScript, compiled: Callable[..., SparkScript]) -> tuple[str, ...]:
         """Return what is said of tables for which somebody asks for another reader."""

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.errors import AnalysisException, PySparkException
 
 from sqlext.analysis.inserts.bound import BoundInsert
-from sqlext.analysis.inserts.changes import changes
-from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.inserts.replays import BoundReplay
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
@@ -22,12 +20,10 @@ from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.decisions import rearranges
 from sqlext.jobs.limits import ended_by_limit, limited, limited_time
 from sqlext.jobs.parts import Beside, JobPart, Place, Schedule
 from sqlext.jobs.query import JobLog, Query
-from sqlext.jobs.query_files import last_number
-from sqlext.jobs.renewal import CHECKPOINT, SCRATCH, begin_empty, carry_over, move_sources
+from sqlext.jobs.renewal import SCRATCH, begin_empty, refit
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job
 from sqlext.jobs.runs import QueryRun
@@ -80,7 +76,7 @@ from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.reading.shared_rows import PackedTables, SharedRows
 from sqlext.spark.reading.ticks import TickSource
-from sqlext.spark.reading.views import Opened, common_arguments, open_script
+from sqlext.spark.reading.views import Carried, Opened, common_arguments, open_script
 from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, source_settings, spark_settings
@@ -336,40 +332,36 @@ class SparkHandler:
         return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
 
     def _renew(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> None:
-        """Give a query whose checkpoint does not fit as it is one that does.
-
-        One that leaves its state behind gets a checkpoint that has its place. One that becomes endless, or scheduled,
-        keeps its own.
-        """
-        before = place.home.run() if place is not None else None
-        if place is None or before is None:
+        """Give a query whose checkpoint does not fit as it is one that does."""
+        if place is None:
             return
-        renews = place.run.renews(before)
-        if not renews and not rearranges(changes(before.fingerprint, place.run.fingerprint)):
-            return
-        home, clock = place.home, env.settings.get("sqlext.clock")
-        # Closing the folder puts back what is set aside or overwritten, if anything below fails.
-        old = home.set_aside() if renews else CHECKPOINT
-        # Without a micro-batch there is no place to keep.
-        if draft.script.at_once or last_number(home.location, f"{old}/offsets") < 0:
-            return
+        clock, sources = env.settings.get("sqlext.clock"), partial(self._sources, draft, place.home, env, schedule)
         try:
-            if renews:
-                carry_over(old, home, self._sources(draft, home, env, schedule, CHECKPOINT), clock)
-            else:
-                found = self._sources(draft, home, env, schedule, SCRATCH)
-                move_sources(home, found, clock, digest(place.run.fingerprint))
+            refit(place.home, place.run, clock, sources, at_once=draft.script.at_once)
         except SqlExtError as error:
             raise error.at(draft.insert.span) from error.__cause__
 
     def _sources(
-        self, draft: Draft, home: QueryHome, env: Environment, schedule: Schedule, folder: str
+        self,
+        draft: Draft,
+        home: QueryHome,
+        env: Environment,
+        schedule: Schedule,
+        folder: str,
+        state: Carried | None = None,
     ) -> Sequence[str]:
-        """Return how Spark describes the sources of a query, by a first micro-batch in a checkpoint of its folder."""
+        """Return how Spark describes the sources of a query, by a first micro-batch in a checkpoint of its folder.
+
+        Args:
+            state: with which it begins. If it is to be divided first, no checkpoint is begun.
+        """
         home.location.store.remove(SCRATCH)
-        rows = self._open(draft.script, env, home, draft.insert.span, runs=not schedule.bounded, skips=True).rows
+        runs = not schedule.bounded
+        opened = self._open(draft.script, env, home, draft.insert.span, runs=runs, skips=True, state=state)
+        if state is not None and state[1] is not None:
+            return ()
         with quiet():
-            found = begin_empty(rows, home, draft.script.output_mode, folder)
+            found = begin_empty(opened.rows, home, draft.script.output_mode, folder)
         home.location.store.remove(SCRATCH)
         return found
 
@@ -469,11 +461,12 @@ class SparkHandler:
         runs: bool = False,
         skips: bool = False,
         shared: SharedRows | None = None,
+        state: Carried | None = None,
     ) -> Opened:
         ticks = None
         if home is not None and not script.at_once:
             ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock"))
-        return self.opened(script, env, home, ticks, span, skips=skips, shared=shared)
+        return self.opened(script, env, home, ticks, span, skips=skips, shared=shared, state=state)
 
     def opened(
         self,
@@ -485,24 +478,25 @@ class SparkHandler:
         *,
         skips: bool = False,
         shared: SharedRows | None = None,
+        state: Carried | None = None,
     ) -> Opened:
         """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
 
         Args:
             shared: the tables that it reads together with other queries of its job.
+            state: with which it begins.
 
         Raises:
             SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses, ENV-015 to
                 ENV-018 where workers cannot run it.
         """
-        spark, state = self.spark_session, self.state
+        spark = self.spark_session
         try:
             require_script(script, env.policy, span)
             self._require_workers(script, home)
             with quiet():
-                return open_script(
-                    spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips, shared=shared
-                )
+                whole = (spark, script, env.zone, home, ticks, env.functions, self.state.frames)
+                return open_script(*whole, skips=skips, shared=shared, state=state)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:

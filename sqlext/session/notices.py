@@ -15,7 +15,7 @@ from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import AGGREGATES
 from sqlext.connectors.registry import connector_of
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.decisions import Decision, Verdict
+from sqlext.jobs.decisions import Decision, Verdict, rebuckets
 from sqlext.jobs.runs import QueryRun
 from sqlext.locations import absolute, is_remote, local_file
 from sqlext.plan.nodes import PlanNode
@@ -27,6 +27,7 @@ _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
     ChangeKind.ABOVE: "state stays; this holds for what comes out from now on",
     ChangeKind.OWN: "it goes on from its place, with its state",
+    ChangeKind.BUCKETS: "its state is divided anew when it starts, and nothing of it is lost",
     ChangeKind.PANES: "windows that are open stay with their rows, those that are gone stay gone; this holds for panes"
     " from now on",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
@@ -48,7 +49,7 @@ def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ..
         if before is not None and before.run_id == run.run_id:
             found = changes(before.fingerprint, run.fingerprint)
             # One line tells all: without the state it does not matter which kind each change is of.
-            if run.renews(before):
+            if run.renews(before) and not rebuckets(found):
                 told.append(f"query `{home.name}` {leaves_text(found)}")
             else:
                 told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in texts_of(found)]

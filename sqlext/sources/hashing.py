@@ -1,12 +1,14 @@
 """Compute Spark's ``xxhash64`` of Arrow columns: a key has the same bucket whichever reader its rows come from.
 
 XXH64 of a value's bytes in little-endian order, its seed the hash of the column before (42 at first); NULL leaves the
-seed as it is. Spark widens small integers to four bytes, takes 0.0 for -0.0, and has one NaN.
+seed as it is. Spark widens small integers to four bytes, takes 0.0 for -0.0, and has one NaN. The values of a struct or
+of a list are chained as columns are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,20 +49,30 @@ def buckets_of(keys: Sequence[pa.Array], rows: int, buckets: int) -> npt.NDArray
 
 def xxhash64(columns: Sequence[pa.Array], rows: int) -> Hashes:
     """Return the hash of each row, as unsigned numbers."""
-    hashes = np.full(rows, SEED, np.uint64)
     # XXH64 counts modulo 2**64, which numpy would warn of.
     with np.errstate(over="ignore"):
-        for column in columns:
-            present = known(column)
-            made = _hashed(column, hashes)
-            hashes = made if present is None else np.where(present, made, hashes)
+        return _chained(columns, np.full(rows, SEED, np.uint64))
+
+
+def _chained(columns: Sequence[pa.Array], hashes: Hashes) -> Hashes:
+    """Return the hashes of rows, each column's the seed of the next."""
+    for column in columns:
+        present = known(column)
+        made = _hashed(column, hashes)
+        hashes = made if present is None else np.asarray(np.where(present, made, hashes), np.uint64)
     return hashes
 
 
 def _hashed(column: pa.Array, seeds: Hashes) -> Hashes:
     of = column.type
-    if pa.types.is_string(of):
+    if pa.types.is_string(of) or pa.types.is_binary(of):
         return _of_texts(column, seeds)
+    if pa.types.is_struct(of):
+        return _chained(column.flatten(), seeds)
+    if pa.types.is_list(of):
+        return _of_lists(column, seeds)
+    if pa.types.is_decimal128(of) and of.precision > _DIGITS_OF_A_LONG:
+        return _of_texts(pa.array(map(_java_bytes, column.to_pylist()), pa.binary()), seeds)
     if pa.types.is_decimal128(of):
         # Spark hashes the unscaled long: the lower half of Arrow's sixteen bytes.
         words = np.frombuffer(column.buffers()[1], np.int64)[::2][column.offset : column.offset + len(column)]
@@ -73,6 +85,28 @@ def _hashed(column: pa.Array, seeds: Hashes) -> Hashes:
     if values.itemsize == _WORD:
         return _of_words(values.astype(np.int64).view(np.uint64), seeds)
     return _of_halves(values.astype(np.int32).view(np.uint32).astype(np.uint64), seeds)
+
+
+def _of_lists(column: pa.Array, seeds: Hashes) -> Hashes:
+    """Hash the values of lists as columns side by side: the first of each, then the second."""
+    offsets = column.offsets.to_numpy()
+    starts, lengths = offsets[:-1], np.where(column.is_valid().to_numpy(zero_copy_only=False), np.diff(offsets), 0)
+    hashes: Hashes = seeds.copy()
+    for place in range(int(lengths.max(initial=0))):
+        at = np.flatnonzero(lengths > place)
+        hashes[at] = _chained([column.values.take(pa.array(starts[at] + place))], hashes[at])
+    return hashes
+
+
+def _java_bytes(value: Decimal | None) -> bytes | None:
+    """Return the bytes of the unscaled value as Java's BigInteger has them: the fewest, the highest first."""
+    if value is None:
+        return None
+    sign, digits, _ = value.as_tuple()
+    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
+    # One bit more than the number has: that of the sign.
+    size = (unscaled if unscaled >= 0 else -unscaled - 1).bit_length() // 8 + 1
+    return unscaled.to_bytes(size, "big", signed=True)
 
 
 def _of_words(words: Hashes, seeds: Hashes) -> Hashes:

@@ -32,3 +32,17 @@ def test_no_row_is_lost_or_taken_twice(workspace: Workspace, moment: str) -> Non
         with pytest.warns(ChangedTimeNotice, match="without its state"):
             workspace.run(NEW)
     assert workspace.delta() == [("a", "2"), ("b", "11")]
+
+
+@pytest.mark.parametrize("moment", ["set-aside:1", "carried-over:1", "begin:1", "before-commit:1", "after-commit:1"])
+def test_state_that_is_divided_is_the_old_one_or_the_new_one(workspace: Workspace, moment: str) -> None:
+    divided = QUERY.replace("window_end;", "window_end EMIT AFTER WATERMARK EARLY EVERY 99 ROWS;")
+    head = HEAD.replace("n BIGINT)", "w TIMESTAMP(3), n BIGINT, PRIMARY KEY (k, w) NOT ENFORCED)")
+    query = divided.format("window_start, COUNT(*)")
+    old, new = (f"SET 'sqlext.state.buckets' = '{n}';\n{head}{query}" for n in (2, 5))
+    workspace.put("1.csv", "a,1,1", "a,2,2", "b,3,12", "c,4,13", "d,4,14")
+    workspace.run(old)
+    workspace.put("2.csv", "b,5,16", "z,0,1", "a,9,43")
+    workspace.killed(new, moment)
+    workspace.run(new)
+    assert [(row[0], row[2]) for row in workspace.delta()] == [("a", "2"), ("b", "2"), ("c", "1"), ("d", "1")]

@@ -286,6 +286,24 @@ def test_hashes_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
         assert found.view("int64").tolist() == expected.column(number).to_pylist(), names
 
 
+_NESTED = (
+    "named_struct('a', i, 'b', s)",
+    "array(i, NULL, i)",
+    "array(named_struct('a', s), NULL)",
+    "CAST(i AS DECIMAL(38, 9)) * -100000000000000",
+    "CAST(s AS BINARY)",
+)
+
+
+def test_hashes_of_other_keys_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
+    session.createDataFrame(rows).createOrReplaceTempView("t")
+    columns = ", ".join(f"{text} AS v{n}, xxhash64({text}) AS h{n}" for n, text in enumerate(_NESTED))
+    given = session.sql(f"SELECT {columns} FROM t").toArrow()
+    for number, text in enumerate(_NESTED):
+        found = xxhash64([whole(given.column(f"v{number}"))], given.num_rows)
+        assert found.view("int64").tolist() == given.column(f"h{number}").to_pylist(), text
+
+
 @pytest.mark.parametrize("text", ["i + 1", "timestamp_millis(b * 1000)", "CAST(b AS INT)", "abs(t)", "-t"])
 def test_overflow_fails_as_in_spark(session: SparkSession, rows: pa.Table, text: str) -> None:
     session.createDataFrame(rows).createOrReplaceTempView("t")

@@ -101,6 +101,10 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
             table = self._lives.joined(table, written, places, now, clock)
         return StepResult(table, out, open_groups=table.num_rows)
 
+    def key_places(self, state: pa.Table) -> Sequence[int]:
+        """Return where the columns stand that choose the bucket."""
+        return self._key
+
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first key is forgotten."""
         return Wakeup(processing=self._lives.first_end(state))

@@ -5,6 +5,8 @@ A row that came out stays true, so only inserts come out. Flink's changelog of s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -70,6 +72,10 @@ class DistinctOperator(TableState, BucketOperator[pa.Table]):
             again = np.isin(ids[: seen.num_rows], ids[seen.num_rows :])
             seen = self._lives.joined(seen, written, np.arange(seen.num_rows), again, clock)
         return StepResult(seen, new)
+
+    def key_places(self, state: pa.Table) -> Sequence[int]:
+        """Return where the columns stand that choose the bucket."""
+        return range(state.num_columns - (self._lives.ttl is not None))
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first row is forgotten."""

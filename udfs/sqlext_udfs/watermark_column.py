@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
 
@@ -68,6 +69,12 @@ class WatermarkOperator(BucketOperator[None]):
     def encode(self, state: None) -> bytes:
         """Return nothing; it is never asked for, as nothing changes."""
         return b""
+
+    def of_keys(self, state: None, wanted: Wanted) -> None:
+        """Return None."""
+
+    def together(self, states: Sequence[None]) -> None:
+        """Return None."""
 
     def decode(self, data: bytes) -> None:
         """Return nothing."""

@@ -12,6 +12,9 @@ What is in no operator's state may change. That is time, in two kinds.
            other way round. Their places get other numbers in the checkpoint, and state stays
            (``sqlext.jobs.rearrangement``).
 
+``BUCKETS``  Into how many buckets the state of operators of ours is cut. It is divided anew when the query starts, in
+           a new checkpoint (``sqlext.jobs.renewal``).
+
 ``PANES``  Numbers of an EMIT clause that no state knows: how often early panes come, a smaller lateness
            (``sqlext_udfs.windows.policy_state``).
 
@@ -37,6 +40,7 @@ from enum import Enum
 from sqlext.analysis.inserts.fingerprint import (
     ADDED_LATER,
     AGGREGATES,
+    BUCKETS,
     GROUPED,
     KEPT,
     KEPT_BY_SPARK,
@@ -74,6 +78,7 @@ class ChangeKind(Enum):
     TIME = "time"
     ROWS = "rows"
     OWN = "own sources"
+    BUCKETS = "buckets"
     PANES = "panes"
     ABOVE = "above the state"
 
@@ -179,6 +184,8 @@ def _kind(part: str, was: str, old: Fingerprint) -> ChangeKind:
         return ChangeKind.TIME if part in old and "rowtime" in old else ChangeKind.STATE
     if base == "pace of the watermark":
         return ChangeKind.TIME
+    if base == BUCKETS:
+        return ChangeKind.BUCKETS
     if base == "rowtime NULL handling":  # who failed at such a row has given none of its micro-batch to a sink
         return ChangeKind.TIME if was == "fail" else ChangeKind.ROWS
     if base in _OF_ROWS or base.startswith(_LATE_TABLE):

@@ -1,8 +1,9 @@
 """Keep what a query began with: its readers, its number of buckets, whether it is one batch.
 
 The setting ``sqlext.source`` says which reader is wanted; a table's option of that name comes first. A query that goes
-on keeps its readers, because another reader has other offsets in the checkpoint. It keeps the number of buckets
-(``SET 'sqlext.state.buckets'``), because keys stay in their buckets. So these choices are parts of its fingerprint.
+on keeps its readers, because another reader has other offsets in the checkpoint. It keeps the number of buckets, unless
+``SET 'sqlext.state.buckets'`` asks for another one and its state can be divided (``can_divide``). So these choices are
+parts of its fingerprint.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, Fingerprint, grouped, kept, kept_by_spark
 from sqlext.analysis.scans.tables import wanted_source
@@ -152,6 +154,17 @@ def other_buckets(settings: Settings, begun: Begun) -> int | None:
     """
     asked = wanted_buckets(settings) if settings.has_any(_SETTING) else begun.buckets
     return asked if begun.buckets is not None and asked != begun.buckets else None
+
+
+def can_divide(script: SparkScript, plan: PlanNode) -> bool:
+    """Whether the state of a query can be cut into another number of buckets: operators of ours keep all of it.
+
+    Each must stand on the one before: then it is known as which one Spark counts it.
+    """
+    operators = [step.function for step in script.steps if isinstance(step, OperatorView)]
+    states = [node for node in walk(plan) if isinstance(node, Stateful) and node.keeps_state]
+    chained = all(any(node is lower for node in walk(upper)) for upper, lower in pairwise(states))
+    return chained and not script.at_once and [s.function for s in reversed(states)] == operators
 
 
 def state_buckets(script: SparkScript) -> Fingerprint:

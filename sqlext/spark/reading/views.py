@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
     from sqlext.spark.reading.shared_rows import SharedRows
+    from sqlext_udfs.spark.rebucketing import StateBefore
 
 
 class Opened(NamedTuple):
@@ -57,6 +58,11 @@ class Opened(NamedTuple):
     read: tuple[Observation, ...]
 
 
+#: Where state lies that is divided into other buckets, and the checkpoint of which that is done now: as Spark names
+#: them.
+Carried = tuple[str, str | None]
+
+
 def open_script(
     spark: SparkSession,
     script: SparkScript,
@@ -68,6 +74,7 @@ def open_script(
     *,
     skips: bool = False,
     shared: SharedRows | None = None,
+    state: Carried | None = None,
 ) -> Opened:
     """Return the script's query as a DataFrame, its views registered under their names.
 
@@ -77,6 +84,7 @@ def open_script(
         frames: the user's DataFrames, which tables name.
         skips: whether nothing that its sources have is taken.
         shared: the tables that it reads together with other queries.
+        state: with which its operators begin, each one on the one before (``begun.can_divide``).
 
     Raises:
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
@@ -85,7 +93,8 @@ def open_script(
     common = common_arguments(script, registered)
     replays = script.replays if home is not None else ()
     own = OwnReaders(spark, script, home, shared)
-    opening = _Opening(spark, zone, home, ticks, common, frames, own, replays, skips)
+    before = states_before(script, state) if state is not None else {}
+    opening = _Opening(spark, zone, home, ticks, common, frames, own, replays, skips, before)
     if home is not None:
         opening.fed_back(home)
     for source in script.sources:
@@ -104,12 +113,23 @@ def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[
     return {"registered": registered, "buckets": script.buckets}
 
 
+def states_before(script: SparkScript, state: Carried) -> Mapping[str, StateBefore]:
+    """Return the state with which the operator of each view begins."""
+    from sqlext.sources.hashing import buckets_of
+    from sqlext_udfs.spark.rebucketing import StateBefore
+
+    views = [step.view for step in script.steps if isinstance(step, OperatorView)]
+    # Spark counts from the top: what stands on all others is the first.
+    return {view: StateBefore(*state, number, buckets_of) for number, view in enumerate(reversed(views))}
+
+
 @dataclass(frozen=True)
 class _Opening:
     """Opens the sources and steps of one script; see ``open_script``.
 
     Attributes:
         common: the arguments that all operators have.
+        before: the state with which the operator of a view begins.
     """
 
     spark: SparkSession
@@ -121,6 +141,7 @@ class _Opening:
     readers: OwnReaders
     replays: tuple[ReplayInput, ...]
     skips: bool
+    before: Mapping[str, StateBefore]
 
     def heartbeats(self, script: SparkScript, home: QueryFolders) -> None:
         """Register the rows that only move watermarks."""
@@ -191,7 +212,7 @@ class _Opening:
     def _operated(self, step: OperatorView) -> DataFrame:
         ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
         ticks = self._taken(ticks) if ticks is not None else None
-        arguments = {**self.common, **dict(step.arguments)}
+        arguments = {**self.common, **dict(step.arguments), "before": self.before.get(step.view)}
         return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
 
     def _packed(self, step: ArrowView) -> DataFrame:

@@ -30,6 +30,13 @@ CREATE TABLE results (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED)
 WITH ('connector' = 'delta', 'path' = '/out');
 """
 OURS = "INSERT INTO results SELECT k, COUNT(DISTINCT v) FROM events GROUP BY k;"
+ABOVE = """INSERT INTO results SELECT k, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n) AS r FROM (
+SELECT k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '9' SECOND))
+GROUP BY k, window_start, window_end)) WHERE r <= 1;"""
+BESIDE = (
+    "INSERT INTO results SELECT k, COUNT(*) FROM (SELECT DISTINCT k, v FROM events UNION ALL SELECT DISTINCT k, 1 AS v"
+)
+BESIDE += " FROM events) GROUP BY k;"
 
 
 @dataclass
@@ -69,10 +76,10 @@ def test_a_reader_stays(tmp_path: Path, one: str, other: str, shown: str) -> Non
     assert draft(tmp_path, asked("sqlext.source", other), OURS).kept == (told,)
 
 
-def test_a_number_of_buckets_stays(tmp_path: Path) -> None:
-    begun(tmp_path, asked("sqlext.state.buckets", "3"), OURS)
-    # A default asks for nothing.
-    assert (draft(tmp_path, OURS).script.buckets, draft(tmp_path, OURS).kept) == (3, ())
-    found = draft(tmp_path, asked("sqlext.state.buckets", "5"), OURS)
-    assert found.script.buckets == 3
-    assert found.kept == ("state stays in 3 buckets, as when the query began",)
+@pytest.mark.parametrize(("query", "stays"), [(OURS, False), (ABOVE, True), (BESIDE, True)])
+def test_a_number_of_buckets_stays(tmp_path: Path, query: str, stays: bool) -> None:
+    begun(tmp_path, asked("sqlext.state.buckets", "3"), query)
+    assert (draft(tmp_path, query).script.buckets, draft(tmp_path, query).kept) == (3, ())
+    found = draft(tmp_path, asked("sqlext.state.buckets", "5"), query)
+    assert found.script.buckets == (3 if stays else 5)
+    assert [line.partition(":")[0] for line in found.kept] == ["state stays in 3 buckets"] * stays

@@ -109,6 +109,31 @@ def test_decimals_of_a_long() -> None:
     assert xxhash64([column], 3).tolist() == _expected([struct.pack("<q", 125), struct.pack("<q", -125), None])
 
 
+def test_decimals_longer_than_a_long() -> None:
+    """Their bytes are those of Java's BigInteger: the fewest that have a sign."""
+    from decimal import Decimal
+
+    unscaled = [0, 1, -1, 127, 128, -128, -129, 10**30]
+    column = pa.array([*(Decimal(n).scaleb(-2) for n in unscaled), None], pa.decimal128(38, 2))
+    shown = ["00", "01", "ff", "7f", "0080", "80", "ff7f", "0c9f2c9cd04674edea40000000"]
+    assert xxhash64([column], len(column)).tolist() == _expected([*map(bytes.fromhex, shown), None])
+
+
+def test_values_inside_others_are_chained() -> None:
+    """NULL leaves the seed as it is, inside and outside."""
+    one, x = struct.pack("<q", 1), b"x"
+    both, alone = reference(x, reference(one, 42)), reference(one, 42)
+    structs = pa.array(
+        [{"a": 1, "b": "x"}, {"a": 1, "b": None}, None], pa.struct([("a", pa.int64()), ("b", pa.string())])
+    )
+    assert xxhash64([structs], 3).tolist() == [both, alone, 42]
+    lists = pa.array([[1, 1], [1, None], [None], [], None], pa.list_(pa.int64()))
+    twice = reference(one, alone)
+    assert xxhash64([lists], 5).tolist() == [twice, alone, 42, 42, 42]
+    assert xxhash64([lists.slice(1)], 4).tolist() == [alone, 42, 42, 42]
+    assert xxhash64([pa.array([x, None], pa.binary())], 2).tolist() == [reference(x, 42), 42]
+
+
 def test_buckets_are_never_negative() -> None:
     found = buckets_of([pa.array(range(1000))], 1000, 8)
     assert set(found.tolist()) == set(range(8))

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sqlext_udfs.grouping.operator import Groupings
 from sqlext_udfs.grouping.windows import WindowedGroups
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.windows.groups.assignment import fixed_windows
 from sqlext_udfs.windows.policy import Cumulate, Hop, Tumble
@@ -62,6 +63,14 @@ class ClockWindows(BucketOperator[Groupings]):
     def decode(self, data: bytes) -> Groupings:
         """Return the state of bytes."""
         return self._windows.decode(data)
+
+    def of_keys(self, state: Groupings, wanted: Wanted) -> Groupings:
+        """Return the windows of some keys."""
+        return self._windows.of_keys(state, wanted)
+
+    def together(self, states: Sequence[Groupings]) -> Groupings:
+        """Return the windows of all keys."""
+        return self._windows.together(states)
 
     def _with_windows(self, rows: pa.Table, clock: Clock) -> pa.Table:
         """Return the rows once for each window of now."""

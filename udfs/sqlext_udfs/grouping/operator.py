@@ -21,6 +21,7 @@ from sqlext.errors import SqlExtError
 from sqlext_udfs.grouping.kept_rows import TouchedGroups
 from sqlext_udfs.grouping.results import GroupResults
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
+from sqlext_udfs.kernel.dividing import Wanted, rows_of_keys, tables_together
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -164,6 +165,16 @@ class GroupAggregate(BucketOperator[Groupings]):
             raise SqlExtError("RUN-033", message, hint="DROP QUERY starts the query anew")
         facts = json.loads(groups.schema.metadata[_FACTS])
         return Groupings(groups.replace_schema_metadata(None), rows, facts["arrived"])
+
+    def of_keys(self, state: Groupings, wanted: Wanted) -> Groupings:
+        """Return some groups."""
+        groups, rows = (rows_of_keys(table, range(self._keys), wanted) for table in (state.groups, state.rows))
+        return Groupings(groups, rows, state.arrived)
+
+    def together(self, states: Sequence[Groupings]) -> Groupings:
+        """Return all groups."""
+        groups, rows = (tables_together(getattr(s, name) for s in states) for name in ("groups", "rows"))
+        return Groupings(groups, rows, max(s.arrived for s in states))
 
     def _now(self, clock: Clock) -> int:
         """Return the time (ms) with which rows are written; 0 without a time to live, as nobody reads it."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.kernel.arrow_numpy import integers, whole
+from sqlext_udfs.kernel.dividing import Wanted, rows_of_keys, tables_together
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state
@@ -124,6 +125,14 @@ class SessionsOfChanges(BucketOperator[OpenSessions]):
             message = "the state of sessions was written by an older version of sqlext"
             raise SqlExtError("RUN-033", message, hint="DROP QUERY starts the query anew")
         return OpenSessions(rows.replace_schema_metadata(None))
+
+    def of_keys(self, state: OpenSessions, wanted: Wanted) -> OpenSessions:
+        """Return the sessions of some keys."""
+        return OpenSessions(rows_of_keys(state.rows, range(self._keys), wanted))
+
+    def together(self, states: Sequence[OpenSessions]) -> OpenSessions:
+        """Return the sessions of all keys."""
+        return OpenSessions(tables_together(s.rows for s in states))
 
     def _taken_in(self, state: OpenSessions, rows: pa.Table, clock: Clock) -> tuple[OpenSessions, int]:
         """Return a state with more rows, and how many were late."""

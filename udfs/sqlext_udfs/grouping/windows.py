@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from sqlext_udfs.grouping.operator import GroupAggregate, Groupings
 from sqlext_udfs.kernel.arrow_numpy import integers, taken
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.zset import counts_of, netted
@@ -98,6 +99,14 @@ class WindowedGroups(BucketOperator[Groupings]):
     def decode(self, data: bytes) -> Groupings:
         """Return the state of bytes."""
         return self._groups.decode(data)
+
+    def of_keys(self, state: Groupings, wanted: Wanted) -> Groupings:
+        """Return the windows of some keys."""
+        return self._groups.of_keys(state, wanted)
+
+    def together(self, states: Sequence[Groupings]) -> Groupings:
+        """Return the windows of all keys."""
+        return self._groups.together(states)
 
     def _ends(self, state: Groupings) -> Ints:
         """Return the end of each window that is kept."""

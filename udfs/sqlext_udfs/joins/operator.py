@@ -9,6 +9,7 @@ both rows are of one left row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import pyarrow as pa
 
@@ -33,6 +34,7 @@ from sqlext_udfs.joins.specification import (
 from sqlext_udfs.joins.state import decode_sides, encode_sides
 from sqlext_udfs.joins.temporal import TemporalLife
 from sqlext_udfs.joins.window import WindowLife
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 
@@ -95,6 +97,15 @@ class JoinOperator(BucketOperator[Sides]):
             SqlExtError: RUN-033 if it was of other columns.
         """
         return decode_sides(data, self._types)
+
+    def of_keys(self, state: Sides, wanted: Wanted) -> Sides:
+        """Return the rows of some keys."""
+        keys = self._specification.keys
+        return Sides(*(rows.filter(wanted(rows.columns[:keys], len(rows))) for rows in state))
+
+    def together(self, states: Sequence[Sides]) -> Sides:
+        """Return the rows of all keys."""
+        return reduce(Sides.with_, states)
 
     def _of(self, specification: JoinSpecification) -> Life:
         match specification.bound:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import table_of
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
 
 
@@ -64,6 +65,14 @@ class Altered(BucketOperator[State]):
     def decode(self, data: bytes) -> Any:
         """Return the operator's state."""
         return self._operator.decode(data)
+
+    def of_keys(self, state: State, wanted: Wanted) -> State:
+        """Return what the operator's state knows of some keys."""
+        return self._operator.of_keys(state, wanted)
+
+    def together(self, states: Sequence[State]) -> State:
+        """Return the operator's states as one."""
+        return self._operator.together(states)
 
 
 class Selected(Altered[State]):

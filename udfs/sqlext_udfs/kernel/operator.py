@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sqlext_udfs.kernel.clock import Clock as Clock
 from sqlext_udfs.kernel.clock import Wakeup as Wakeup
+from sqlext_udfs.kernel.dividing import Wanted
 
 State = TypeVar("State")
 
@@ -96,3 +97,9 @@ class BucketOperator(Protocol[State]):
         Raises:
             SqlExtError: RUN-030 if a version that this code does not know wrote it.
         """
+
+    def of_keys(self, state: State, wanted: Wanted) -> State:
+        """Return what a state knows of some keys; what it knows of time stays."""
+
+    def together(self, states: Sequence[State]) -> State:
+        """Return states of different keys as one; at least one, all of buckets that saw the same time last."""

@@ -5,11 +5,13 @@ The columns are in Arrow's IPC stream format, which is stable across versions an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
+from sqlext_udfs.kernel.dividing import Wanted, rows_of_keys, tables_together
 
 # The first byte of each state value.
 VERSION = 1
@@ -88,8 +90,20 @@ def _encoded(table: pa.Table, header: bytes) -> bytes:
     return bytes(sink.getvalue())
 
 
-class TableState:
-    """Mix into a bucket operator whose state is one table: its codec."""
+class TableState(ABC):
+    """Mix into a bucket operator whose state is one table: its codec, and how it is divided."""
+
+    @abstractmethod
+    def key_places(self, state: pa.Table) -> Sequence[int]:
+        """Return where the columns stand that choose the bucket."""
+
+    def of_keys(self, state: pa.Table, wanted: Wanted) -> pa.Table:
+        """Return the rows of some keys."""
+        return rows_of_keys(state, self.key_places(state), wanted)
+
+    def together(self, states: Sequence[pa.Table]) -> pa.Table:
+        """Return the rows of all states."""
+        return tables_together(states)
 
     def encode(self, state: pa.Table) -> bytes:
         """Return a state as bytes; see ``encode_state``."""

@@ -8,6 +8,7 @@ search starts there anew, so no attempt need be kept. Matches are never taken ba
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,9 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers, whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
-from sqlext_udfs.kernel.groups import Bools, Ints
+from sqlext_udfs.kernel.dividing import Wanted, least, rows_of_keys, tables_together
+from sqlext_udfs.kernel.equality import normalised
+from sqlext_udfs.kernel.groups import Bools, Ints, numbered
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.matching.links import PartitionRows
 from sqlext_udfs.matching.output import MatchOutput, MatchRow
@@ -93,6 +96,17 @@ class MatchOperator(BucketOperator[MatchState]):
     def decode(self, data: bytes) -> MatchState:
         """Return the rows of a state value."""
         return decode(data)
+
+    def of_keys(self, state: MatchState, wanted: Wanted) -> MatchState:
+        """Return the rows of some partitions, which are looked at again when time moves."""
+        keys = self.specification.keys
+        table = rows_of_keys(state.table, range(keys), wanted)
+        return replace(state, table=table, open=_partitions_in(table, keys))
+
+    def together(self, states: Sequence[MatchState]) -> MatchState:
+        """Return the rows of all partitions."""
+        table, done = tables_together(s.table for s in states), max(s.done for s in states)
+        return MatchState(table, done, least(s.wakeup for s in states), sum(s.open for s in states))
 
     def _in_time(self, rows: pa.Table | None, clock: Clock) -> tuple[pa.Table, int]:
         """Return the rows that are not late, and how many are. In processing time they come now."""
@@ -217,3 +231,11 @@ def _together(kept: pa.Table, fresh: pa.Table) -> pa.Table:
 
 def _types(table: pa.Table) -> str:
     return ", ".join(f"{f.name} {f.type}" for f in table.schema)
+
+
+def _partitions_in(table: pa.Table, keys: int) -> int:
+    """Return how many partitions have rows."""
+    if not table.num_rows:
+        return 0
+    columns = [whole(c) for c in normalised(table.select(range(keys))).columns]
+    return int(numbered(columns, (), table.num_rows).count)

@@ -20,6 +20,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
@@ -52,6 +53,7 @@ class OverOperator(BucketOperator[OverState]):
         self.output_types = output_types(specification, types)
         self._time = specification.time
         self._row = specification.row
+        self._keys = specification.keys
         self._steps = OverStep(specification, types)
         self._lives = OverLives(specification.ttl, specification.keys)
 
@@ -104,6 +106,14 @@ class OverOperator(BucketOperator[OverState]):
     def decode(self, data: bytes) -> OverState:
         """Return the state that ``encode`` wrote."""
         return over_state.decode(data)
+
+    def of_keys(self, state: OverState, wanted: Wanted) -> OverState:
+        """Return what a state knows of some keys."""
+        return over_state.of_keys(state, self._keys, wanted)
+
+    def together(self, states: Sequence[OverState]) -> OverState:
+        """Return states of different keys as one."""
+        return over_state.together(states)
 
     def _next_out(self, waiting: Ints, seen: int | None) -> int:
         """Return the least watermark that may let one of the rows out that wait."""

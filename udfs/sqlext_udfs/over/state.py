@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.dividing import Wanted, greatest, rows_of_keys, tables_together
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Ints, numbered
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
@@ -71,6 +73,23 @@ def decode(data: bytes) -> OverState:
     waiting, reached, running, *more = unnested(parts)
     written = more[0] if more else _nothing()
     return OverState(waiting, reached, running, facts["passed"], written, facts.get("seen"))
+
+
+def of_keys(state: OverState, keys: int, wanted: Wanted) -> OverState:
+    """Return what a state knows of some keys; they are the first columns of each table."""
+    tables = (state.waiting, state.reached, state.running, state.written)
+    waiting, reached, running, written = (rows_of_keys(table, range(keys), wanted) for table in tables)
+    return OverState(waiting, reached, running, state.passed, written, state.seen)
+
+
+def together(states: Sequence[OverState]) -> OverState:
+    """Return states of different keys as one."""
+    waiting, reached, running, written = (
+        tables_together(getattr(state, name) for state in states)
+        for name in ("waiting", "reached", "running", "written")
+    )
+    passed = max(state.passed for state in states)
+    return OverState(waiting, reached, running, passed, written, greatest(state.seen for state in states))
 
 
 def key_numbers(keys: int, *tables: pa.Table) -> Ints:

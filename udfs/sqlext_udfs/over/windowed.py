@@ -90,6 +90,10 @@ class WindowedOverOperator(TableState, BucketOperator[pa.Table]):
         rest = waiting.filter(pa.array(~due))
         return StepResult(rest, self._results(waiting.filter(pa.array(due))), late, open_groups=rest.num_rows)
 
+    def key_places(self, state: pa.Table) -> Sequence[int]:
+        """Return where the columns stand that choose the bucket."""
+        return range(self._spec.keys)
+
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return the first end of a window."""
         return Wakeup(int(integers(state.column(self._spec.end)).min()) if state.num_rows else None)

@@ -81,6 +81,10 @@ class TimedRankOperator(TableState, BucketOperator[pa.Table]):
         changed = rows is not None or bool(due.any())
         return StepResult(table if changed else before, made, late, open_groups=table.num_rows)
 
+    def key_places(self, state: pa.Table) -> Sequence[int]:
+        """Return where the columns stand that choose the bucket."""
+        return range(self._spec.keys)
+
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return the least time that a row waits for, and when the first key is forgotten."""
         if not state.num_rows:

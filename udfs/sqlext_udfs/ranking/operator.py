@@ -81,6 +81,10 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
             table = self._lives.joined(table, written, live[kept], np.isin(keys.ids, keys.ids[new]), clock)
         return StepResult(table, self._changes(was, now), open_groups=table.num_rows)
 
+    def key_places(self, state: pa.Table) -> Sequence[int]:
+        """Return where the columns stand that choose the bucket."""
+        return range(self._spec.keys)
+
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first key is forgotten."""
         return Wakeup(processing=self._lives.first_end(state))

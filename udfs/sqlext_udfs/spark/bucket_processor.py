@@ -80,6 +80,11 @@ class BucketProcessor(StatefulProcessor):
         """Let a bucket know that the watermark has moved."""
         yield from self._steps().moved(timerValues)
 
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:  # noqa: N802, N803
+        """Let a bucket begin with a state of another checkpoint (``rebucketing.INITIAL``)."""
+        state, watermark, now = (initialState[name] for name in ("state", "watermark", "now"))
+        self._steps().begin(state, watermark, now)
+
     def _steps(self) -> BucketSteps:
         if self._unpacked is None:
             made: Callable[..., BucketSteps] = cloudpickle.loads(self._packed)

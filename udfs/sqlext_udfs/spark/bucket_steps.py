@@ -70,6 +70,14 @@ class BucketSteps:
         """Let a bucket know that the watermark has moved."""
         yield from self._step(None, None, timers)
 
+    def begin(self, state: bytes | None, watermark: int | None, now: int | None) -> None:
+        """Begin with the state of another checkpoint, and the time (ms) that was known there."""
+        if state is not None:
+            self._value.update((self._buckets, bytes(state)))
+        if self._clock is not None:
+            # Nobody has asked this state for its deadlines yet: the next call does.
+            self._remember(_Remembered(), _Remembered(watermark, now, Clock.BEGIN, Clock.BEGIN))
+
     def _arrived(self, rows: Iterable[Any]) -> tuple[pa.Table | None, int | None]:
         """Return the rows of a bucket, and the latest time that a tick carried."""
         packed: list[pa.Table] = []

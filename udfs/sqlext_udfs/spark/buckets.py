@@ -27,6 +27,7 @@ from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 from sqlext_udfs.spark.arrow_schemas import arrow_schema
 from sqlext_udfs.spark.bucket_processor import BucketProcessor
+from sqlext_udfs.spark.rebucketing import StateBefore
 from sqlext_udfs.spark.registry import COUNTS, OBSERVED
 from sqlext_udfs.spark.state_forms import with_state
 from sqlext_udfs.spark.state_store import require_state_store
@@ -65,6 +66,7 @@ def apply_in_buckets(
     output: StructType,
     buckets: int,
     time: OperatorTime | None = None,
+    before: StateBefore | None = None,
 ) -> DataFrame:
     """Return what an operator makes of a DataFrame.
 
@@ -76,8 +78,9 @@ def apply_in_buckets(
         operator: the semantics.
         keys: positions of columns; rows that are equal in them meet in one bucket.
         output: the columns of the rows that come out.
-        buckets: how many buckets there are; this must not change while the query has state.
+        buckets: how many buckets there are; this must not change while the checkpoint has state.
         time: for an operator that asks what time it is.
+        before: the state of another checkpoint, with which this one begins; the keys are the first columns then.
 
     Raises:
         SqlExtError: FUNC-012 if there cannot be so many buckets.
@@ -86,7 +89,7 @@ def apply_in_buckets(
         raise SqlExtError("FUNC-012", f"a stateful function has 1 to {MAX_BUCKETS} buckets, not {buckets}")
     plain = frame.toDF(*_names(len(frame.columns)))
     packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
-    return keep_in_buckets(packed, operator, output=output, buckets=buckets, time=time)
+    return keep_in_buckets(packed, operator, output=output, buckets=buckets, time=time, keys=len(keys), before=before)
 
 
 def keep_in_buckets(
@@ -96,6 +99,8 @@ def keep_in_buckets(
     output: StructType,
     buckets: int,
     time: OperatorTime | None = None,
+    keys: int,
+    before: StateBefore | None = None,
 ) -> DataFrame:
     """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
     # Rows that are all there need no state: one step of each bucket gives everything.
@@ -108,8 +113,11 @@ def keep_in_buckets(
     event_time = time is not None and time.event_time
     lag = time.lag if time is not None else 0
     processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)
-    mode = "EventTime" if event_time else "None"
-    processed = with_state(packed, processor, mode)
+    mode, spark = "EventTime" if event_time else "None", packed.sparkSession
+    initial = None
+    if before is not None:
+        initial = before.in_buckets(spark, operator, keys=keys, buckets=buckets, timed=time is not None)
+    processed = with_state(packed, processor, mode, initial)
     if time is not None:
         processed = _counted(processed, time.name)
     return _unpacked(processed.select("rows"), output)

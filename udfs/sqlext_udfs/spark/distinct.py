@@ -41,4 +41,5 @@ class DistinctFunction:
             output=schema,
             buckets=buckets,
             time=OperatorTime(str(arguments["name"]), False, ticks) if ttl is not None else None,
+            before=arguments.get("before"),
         )

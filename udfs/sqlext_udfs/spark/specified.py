@@ -43,7 +43,8 @@ class SpecifiedFunction:
       key;
     - ``columns``: names of what comes out;
     - ``name``, ``event_time``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
-    - ``buckets``: by default ``DEFAULT_BUCKETS``.
+    - ``buckets``: by default ``DEFAULT_BUCKETS``;
+    - ``before``: the ``StateBefore`` with which it begins.
     """
 
     def __init__(self, make: Maker, clause: str) -> None:
@@ -68,8 +69,18 @@ class SpecifiedFunction:
         timed = ticks is not None or arguments["event_time"]
         time = OperatorTime(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None
         if packed is not None:
-            return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
-        return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)
+            return keep_in_buckets(
+                frame, operator, output=output, buckets=buckets, time=time, keys=keys, before=arguments.get("before")
+            )
+        return apply_in_buckets(
+            frame,
+            operator,
+            keys=range(keys),
+            output=output,
+            buckets=buckets,
+            time=time,
+            before=arguments.get("before"),
+        )
 
     def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
         """Return the operator; see ``PackedFunction``."""

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
 
-def with_state(packed: DataFrame, processor: BucketProcessor, time_mode: str) -> DataFrame:
+def with_state(
+    packed: DataFrame, processor: BucketProcessor, time_mode: str, initial: DataFrame | None = None
+) -> DataFrame:
     """Return what a processor makes of a stream of packed rows, as ``OUTPUT``.
 
     Args:
         packed: rows as ``packing.PACKED``.
         processor: keeps the state of a bucket.
         time_mode: ``EventTime`` or ``None``, as of ``transformWithState``.
+        initial: the state with which a new checkpoint begins, as ``rebucketing.INITIAL``.
 
     Raises:
         SqlExtError: ENV-014 if Spark Connect has neither form.
@@ -38,10 +41,13 @@ def with_state(packed: DataFrame, processor: BucketProcessor, time_mode: str) ->
     if not hasattr(grouped, "transformWithStateInPandas"):  # a client of Spark Connect
         raise missing(CONNECT_STATE)
     if has(ROW_STATE):
-        return grouped.transformWithState(processor, OUTPUT, "Append", time_mode)
+        begun = None if initial is None else initial.groupBy("bucket")
+        return grouped.transformWithState(processor, OUTPUT, "Append", time_mode, begun)
     # A number that can be NULL would become a float.
     texts = packed.withColumn("now", packed["now"].cast("string"))
-    return texts.groupBy("bucket").transformWithStateInPandas(FrameProcessor(processor), OUTPUT, "Append", time_mode)
+    begun = None if initial is None else _as_texts(initial).groupBy("bucket")
+    framed = FrameProcessor(processor)
+    return texts.groupBy("bucket").transformWithStateInPandas(framed, OUTPUT, "Append", time_mode, begun)
 
 
 class FrameProcessor(StatefulProcessor):
@@ -66,6 +72,16 @@ class FrameProcessor(StatefulProcessor):
     ) -> Iterator[Any]:
         """Let a bucket know that the watermark has moved."""
         yield from _frames(self._processor.handleExpiredTimer(key, timerValues, expiredTimerInfo))
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: TimerValues) -> None:  # noqa: N802, N803
+        """Let a bucket begin with a state of another checkpoint."""
+        for row in initialState.to_dict("records"):
+            times = {name: None if row[name] is None else int(row[name]) for name in ("watermark", "now")}
+            self._processor.handleInitialState(key, {**row, **times}, timerValues)
+
+
+def _as_texts(initial: DataFrame) -> DataFrame:
+    return initial.withColumns({name: initial[name].cast("string") for name in ("watermark", "now")})
 
 
 def _rows(frames: Iterable[pd.DataFrame]) -> Iterator[dict[str, Any]]:

@@ -41,7 +41,8 @@ class WindowFunction:
     - ``fill``: the fields of ``Filling``, where windows without rows come out;
     - ``name``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
     - ``registered``: the ``UserFunctions`` of the session;
-    - ``buckets``: by default ``DEFAULT_BUCKETS``.
+    - ``buckets``: by default ``DEFAULT_BUCKETS``;
+    - ``before``: the ``StateBefore`` with which it begins.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
@@ -59,8 +60,18 @@ class WindowFunction:
             str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0)
         )
         if packed is not None:
-            return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
-        return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)
+            return keep_in_buckets(
+                frame, operator, output=output, buckets=buckets, time=time, keys=keys, before=arguments.get("before")
+            )
+        return apply_in_buckets(
+            frame,
+            operator,
+            keys=range(keys),
+            output=output,
+            buckets=buckets,
+            time=time,
+            before=arguments.get("before"),
+        )
 
     def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
         """Return the operator; see ``PackedFunction``."""

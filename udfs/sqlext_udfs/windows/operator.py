@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from sqlext_udfs.aggregates.aggregation import Aggregation
 from sqlext_udfs.kernel.altered import Altered
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.equality import first_rows
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
@@ -143,6 +144,14 @@ class WindowOperator(BucketOperator[Any]):
     def decode(self, data: bytes) -> Any:
         """Return the state of bytes."""
         return self._engine.decode(data)
+
+    def of_keys(self, state: Any, wanted: Wanted) -> Any:
+        """Return the windows of some keys."""
+        return self._engine.of_keys(state, wanted)
+
+    def together(self, states: Sequence[Any]) -> Any:
+        """Return the windows of all keys."""
+        return self._engine.together(states)
 
 
 def _one_pane(of: WindowSpecification, types: Sequence[pa.DataType], panes: PaneTable) -> Engine | None:

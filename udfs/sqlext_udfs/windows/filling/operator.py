@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext_udfs.kernel.arrow_numpy import integers, whole
+from sqlext_udfs.kernel.dividing import Wanted, greatest, least, rows_of_keys, tables_together
 from sqlext_udfs.kernel.groups import Bools, Ints, numbered
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
@@ -136,6 +137,17 @@ class FilledWindows(BucketOperator[FillState]):
         facts = {name: int(number) for name, number in (keys.schema.metadata or {}).items()}
         inner = self._operator.decode(windows.column(0)[0].as_py())
         return FillState(inner, keys.replace_schema_metadata(None), facts.get(_WAKEUP), facts.get(_LATEST))
+
+    def of_keys(self, state: FillState, wanted: Wanted) -> FillState:
+        """Return the windows of some keys, and these keys."""
+        keys = rows_of_keys(state.keys, range(self._keys), wanted)
+        wakeup = state.wakeup if keys.num_rows else None
+        return replace(state, windows=self._operator.of_keys(state.windows, wanted), keys=keys, wakeup=wakeup)
+
+    def together(self, states: Sequence[FillState]) -> FillState:
+        """Return the windows of all keys, and the keys."""
+        windows, keys = self._operator.together([s.windows for s in states]), tables_together(s.keys for s in states)
+        return FillState(windows, keys, least(s.wakeup for s in states), greatest(s.latest for s in states))
 
     def _open(self, step: StepResult[Any], state: FillState) -> int:
         return step.open_groups + int(state.keys.num_rows)

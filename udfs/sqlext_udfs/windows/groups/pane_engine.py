@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
@@ -82,6 +85,14 @@ class PaneEngine(BucketOperator[PaneState]):
             decisions.leftover + (0 if batch is None else int(batch.kept.marks[decisions.closed].sum())),
             len(decisions.state),
         )
+
+    def of_keys(self, state: PaneState, wanted: Wanted) -> PaneState:
+        """Return the windows of some keys."""
+        return pane_state.of_keys(state, wanted)
+
+    def together(self, states: Sequence[PaneState]) -> PaneState:
+        """Return the windows of all keys."""
+        return reduce(pane_state.joined, states)
 
     def next_wakeup(self, state: PaneState) -> Wakeup:
         """Return when a window has something to do."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.aggregation import Aggregation, Named
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
 from sqlext_udfs.windows.groups.state import WindowState
@@ -79,6 +81,53 @@ def decode(data: bytes, aggregation: Aggregation) -> PaneState:
         WrittenRows(integers(key), integers(start), integers(end), rows),
         facts["arrived"],
     )
+
+
+def of_keys(state: PaneState, wanted: Wanted) -> PaneState:
+    """Return the windows of some keys."""
+    keys = state.keys
+    places = np.flatnonzero(wanted(keys.columns, len(keys.numbers)))
+    mine = keys.numbers[places]
+    of = np.isin(state.triggers.numbers("key"), mine)
+    triggers = replace(state.triggers, table=state.triggers.table.filter(pa.array(of)).combine_chunks())
+    segments = state.segments.without(np.setdiff1d(state.segments.numbers, triggers.segments()).tolist())
+    written = state.written.take(np.flatnonzero(np.isin(state.written.key, mine)))
+    return PaneState(triggers, keys.only(mine), segments, written, state.arrived)
+
+
+def joined(one: PaneState, other: PaneState) -> PaneState:
+    """Return the windows of both, whose keys differ: the other's keys and segments get numbers behind those of one."""
+    keys, segments = one.keys.next, one.triggers.next_segment
+    table = _renumbered(other.triggers.table, {"key": keys, "segments": segments})
+    last = [t.last_row for t in (one.triggers, other.triggers) if t.last_row is not None]
+    triggers = WindowState(
+        pa.concat_tables([one.triggers.table, table]).combine_chunks(),
+        segments + other.triggers.next_segment,
+        max(last, default=None),
+    )
+    columns = (pa.concat_arrays(pair) for pair in zip(one.keys.columns, other.keys.columns, strict=True))
+    numbers = np.concatenate([one.keys.numbers, other.keys.numbers + keys])
+    return PaneState(
+        triggers,
+        KeyNumbers(tuple(columns), numbers, keys + other.keys.next),
+        one.segments.with_(replace(other.segments, numbers=other.segments.numbers + segments)),
+        one.written.and_(replace(other.written, key=other.written.key + keys)),
+        max(one.arrived, other.arrived),
+    )
+
+
+def _renumbered(table: pa.Table, by: dict[str, int]) -> pa.Table:
+    """Return a table with numbers added to those of some columns, also to those in lists."""
+    for name, more in by.items():
+        column = whole(table.column(name))
+        if pa.types.is_list(column.type):
+            # Flattened values begin where the first list does, which the offsets of a slice do not.
+            offsets = pc.subtract(column.offsets, column.offsets[0])
+            added = pa.ListArray.from_arrays(offsets, pc.add(column.flatten(), more), column.type)
+        else:
+            added = pc.add(column, more)
+        table = table.set_column(table.schema.get_field_index(name), table.schema.field(name), added)
+    return table
 
 
 def used_keys(triggers: WindowState, written: WrittenRows) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -5,10 +5,15 @@ It gives the panes that ``groups.pane_engine`` gives, without a loop over groups
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
 import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
+from sqlext_udfs.kernel.dividing import Wanted
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
@@ -74,6 +79,14 @@ class LaneEngine(BucketOperator[LaneState]):
     def decode(self, data: bytes) -> LaneState:
         """Return the state of bytes."""
         return self._states.decode(data)
+
+    def of_keys(self, state: LaneState, wanted: Wanted) -> LaneState:
+        """Return the windows of some keys."""
+        return state.take(np.flatnonzero(wanted(state.keys, len(state))))
+
+    def together(self, states: Sequence[LaneState]) -> LaneState:
+        """Return the windows of all keys."""
+        return replace(reduce(LaneState.and_, states), arrived=max(s.arrived for s in states))
 
     def next_wakeup(self, state: LaneState) -> Wakeup:
         """Return when a window has something to do."""

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
+from sqlext_udfs.kernel.dividing import Wanted, least, rows_of_keys, tables_together
 from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.windows.horizon import Horizon
@@ -132,6 +133,17 @@ class OnePaneEngine(BucketOperator[BucketState]):
         """Return the state of bytes."""
         state, named = decode(data)
         return replace(state, table=self.layout.moved(state.table, named)) if state.table.num_rows else state
+
+    def of_keys(self, state: BucketState, wanted: Wanted) -> BucketState:
+        """Return the windows of some keys; the next one may be over later than it says."""
+        table = rows_of_keys(state.table, range(self.layout.keys), wanted)
+        return replace(state, table=table, wakeup=state.wakeup if table.num_rows else None)
+
+    def together(self, states: Sequence[BucketState]) -> BucketState:
+        """Return the windows of all keys."""
+        table = tables_together(s.table for s in states if s.table.num_rows)
+        done, arrived = (max(getattr(s, name) for s in states) for name in ("done", "arrived"))
+        return BucketState(table, done, least(s.wakeup for s in states), arrived)
 
     def late_rows(self, rows: pa.Table, clock: Clock) -> pa.Table | None:
         """Return rows that came too late for the late table, if there is one."""
