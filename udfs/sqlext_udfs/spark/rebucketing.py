@@ -86,7 +86,7 @@ class StateBefore:
                 "bucket", "state", "CAST(NULL AS BIGINT) AS watermark", "CAST(NULL AS BIGINT) AS now"
             )
         dividing = _Dividing(operator, keys, bucket_keys(buckets), self.buckets_of)
-        return kept.mapInArrow(dividing.divided, INITIAL).groupBy("bucket").applyInArrow(dividing.together, INITIAL)
+        return kept.mapInArrow(dividing.divided, INITIAL).groupBy("bucket").applyInArrow(lambda pieces: dividing.together(pieces), INITIAL)
 
 
 def _variable(spark: SparkSession, checkpoint: str, number: int, name: str) -> DataFrame:
