@@ -86,11 +86,17 @@ class StateBefore:
                 "bucket", "state", "CAST(NULL AS BIGINT) AS watermark", "CAST(NULL AS BIGINT) AS now"
             )
         dividing = _Dividing(operator, keys, bucket_keys(buckets), self.buckets_of)
-        return kept.mapInArrow(dividing.divided, INITIAL).groupBy("bucket").applyInArrow(lambda pieces: dividing.together(pieces), INITIAL)
+        return (
+            kept.mapInArrow(dividing.divided, INITIAL)
+            .groupBy("bucket")
+            .applyInArrow(lambda pieces: dividing.together(pieces), INITIAL)
+        )
 
 
 def _variable(spark: SparkSession, checkpoint: str, number: int, name: str) -> DataFrame:
     """Return a state variable of an operator."""
+    # Spark's tasks ask the driver who has the state; nobody answers before the session's streams were asked for once.
+    _ = spark.streams.active
     reader = spark.read.format("statestore").option("operatorId", number).option("stateVarName", name)
     return reader.load(checkpoint)
 
