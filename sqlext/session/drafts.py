@@ -241,6 +241,10 @@ class Drafts:
         begun, at_once = self.begun(name, end), self.options.at_once
         compiled = partial(insert_script, insert, self.env, end=end, at_once=at_once, local=local)
         script, kept = self._going_on(compiled, begun, insert)
+        if local:  # what queries share are the columns that they look at
+            from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
+
+            script = compiled_script(script, self.env.zone).script
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
         own = {
