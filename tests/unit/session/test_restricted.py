@@ -152,12 +152,19 @@ def test_reset_of_all(data: Path) -> None:
         "INSERT OVERWRITE DIRECTORY '/tmp/x' USING csv SELECT 1",
         "LOAD DATA INPATH '/etc/passwd' INTO TABLE s",
         "CACHE TABLE s",
-        "ANALYZE TABLE s COMPUTE STATISTICS",
         "LIST JARS",
     ],
 )
 def test_statements_of_spark(data: Path, statement: str) -> None:
     assert refused(session(data), f"{statement};") == ("RESTRICT-006", statement)
+
+
+def test_statistics(data: Path) -> None:
+    """Another refusal comes first: the table is not there, or has files that Spark knows nothing of."""
+    analyze = "ANALYZE TABLE {} COMPUTE STATISTICS"
+    assert refused(session(data), f"{analyze.format('s')};")[0] == "NAME-002"
+    (found,) = session(data).check(f"{table(data / 't')}{analyze.format('t')};")
+    assert found.code == "CAT-040"
 
 
 @pytest.mark.parametrize("name", ["csv.`/etc/passwd`", "text.`/etc/passwd`", "default.secrets", "parquet.`s3a://b/x`"])
