@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from sqlext import SqlExtError
 from sqlext.cli.main import main
 from sqlext.cli.restarting import Restarts
-from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.spark.passing import may_pass
 from tests.workspace import EVENTS, Workspace
 
