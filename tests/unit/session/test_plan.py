@@ -15,6 +15,7 @@ from deltalake import write_deltalake
 
 from sqlext import SqlExtError
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.names.environment import Environment
 from sqlext.cli.main import main
@@ -23,7 +24,7 @@ from sqlext.connectors.delta.reader.versions import DeltaPosition
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.decisions import Verdict
+from sqlext.jobs.decisions import Verdict, rebuckets
 from sqlext.jobs.result import Result
 from sqlext.session.drafts import Drafts, RunOptions
 from sqlext.session.interpreter import Interpreter
@@ -133,7 +134,8 @@ class Starter(DryRun):
             before = [home.run() for home in homes]
             runs = drafting.runs(job, homes)
             for home, run, old in zip(homes, runs, before, strict=True):
-                renews = old is not None and run.renews(old)
+                found = changes(old.fingerprint, run.fingerprint) if old is not None else ()
+                renews = old is not None and run.renews(old) and not rebuckets(found)
                 goes_on = old is not None and old.run_id == run.run_id
                 self.began.append("goes on without its state" if renews else "goes on" if goes_on else "begins")
                 home.begin(run)
