@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,6 +26,15 @@ class ReadPlace:
         """Return the offset that has a key, None if none or several have it: nothing says whose they are."""
         found = [offset for offset in self.offsets if key in offset]
         return found[0] if len(found) == 1 else None
+
+
+def json_object(text: str) -> dict[str, object] | None:
+    """Return the object of JSON that a line or a file of a checkpoint is, None where it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 @dataclass(frozen=True, slots=True)

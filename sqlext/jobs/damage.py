@@ -8,6 +8,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+from sqlext.connectors.places import json_object
 from sqlext.jobs.query_files import last_number
 from sqlext.stores.location import Location
 
@@ -60,7 +61,7 @@ def _is_readable(path: Path, name: Path) -> bool:
     if name.suffix == ".zip":
         return zipfile.is_zipfile(path)
     if name.parts == (_METADATA,):
-        return _json_object(path.read_text("utf-8", "replace")) is not None
+        return json_object(path.read_text("utf-8", "replace")) is not None
     if name.parts[0] not in _LOGS and f"_{_METADATA}" not in name.parts:
         return True
     version, *lines = path.read_text("utf-8", "replace").splitlines() or [""]
@@ -81,7 +82,7 @@ def _without_own_log(location: Location, offsets: list[str]) -> str | None:
     Which log is which source's is not known. But each source needs a log that has come as far.
     """
     read = {
-        found[_FILES] for offset in offsets if (found := _json_object(offset)) is not None and set(found) == {_FILES}
+        found[_FILES] for offset in offsets if (found := json_object(offset)) is not None and set(found) == {_FILES}
     }
     wanted = sorted((n for n in read if isinstance(n, int) and n > 0), reverse=True)
     if not wanted:
@@ -107,14 +108,6 @@ def _files_in(location: Location, source: str, entry: str) -> int:
         return int(entry.partition(".")[0]) + len(location.json(f"{_OWN_LOGS}/{source}/{entry}"))
     except (ValueError, TypeError):
         return sys.maxsize
-
-
-def _json_object(text: str) -> dict[str, object] | None:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _without_log(location: Location, checkpoint: str, offsets: list[str]) -> str | None:
@@ -153,5 +146,5 @@ def _missing_entry(entries: set[str] | None, last: int) -> int | None:
 
 def _log_offset(offset: str) -> int:
     """Return the last entry of its log that a source has come to, -1 for one without a log."""
-    number = (_json_object(offset) or {}).get(_BY_LOG, -1)
+    number = (json_object(offset) or {}).get(_BY_LOG, -1)
     return number if isinstance(number, int) else -1

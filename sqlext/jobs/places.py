@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
-from sqlext.connectors.places import ReadPlace
+from sqlext.connectors.places import ReadPlace, json_object
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query_files import last_number
 from sqlext.locations import on_disk
@@ -31,22 +30,14 @@ def read_offsets(home: QueryHome) -> ReadPlace:
     text = home.location.text(f"{_OFFSETS}/{last}") if last >= 0 else None
     # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
     lines = text.splitlines()[2:] if text is not None else ()
-    return ReadPlace(tuple(found for found in map(_object, lines) if found is not None))
-
-
-def _object(line: str) -> Mapping[str, object] | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+    return ReadPlace(tuple(found for found in map(json_object, lines) if found is not None))
 
 
 def _taken_by_spark(place: Location) -> Iterator[str]:
     for name in place.names(_SPARKS_FILES):
         if name.rpartition("/")[2].removesuffix(".compact").isdecimal():
             text = place.text(f"{_SPARKS_FILES}/{name}") or ""
-            entries = map(_object, text.splitlines())
+            entries = map(json_object, text.splitlines())
             yield from (unquote(on_disk(str(e["path"]))) for e in entries if e is not None and "path" in e)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlext.analysis.definitions import alteration_of, check_known, fill_of, table_of, view_of
 from sqlext.analysis.inserts.binding import bind_insert
@@ -95,10 +96,10 @@ class Interpreter:
             ast.AlterView: self._alter_view,
             ast.Drop: self._drop,
             ast.CreateFunction: self._create_function,
-            ast.CreateDatabase: self._create_database,
-            ast.CreateCatalog: self._create_catalog,
-            ast.AlterDatabase: self._alter_database,
-            ast.AlterCatalog: self._alter_catalog,
+            ast.CreateDatabase: partial(create_database, session=self),
+            ast.CreateCatalog: partial(create_catalog, session=self),
+            ast.AlterDatabase: partial(alter_database, session=self),
+            ast.AlterCatalog: partial(alter_catalog, session=self),
             ast.Use: self._use,
             ast.Show: self._show,
             ast.Describe: self._describe,
@@ -326,18 +327,6 @@ class Interpreter:
             raise java_class(statement)
         self.state.sparks.add(statement.name[-1].lower())
         return self._to_spark(statement)
-
-    def _create_database(self, statement: ast.CreateDatabase) -> Result:
-        return create_database(statement, self)
-
-    def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
-        return create_catalog(statement, self)
-
-    def _alter_database(self, statement: ast.AlterDatabase) -> Result:
-        return alter_database(statement, self)
-
-    def _alter_catalog(self, statement: ast.AlterCatalog) -> Result:
-        return alter_catalog(statement, self)
 
     # Settings and questions
 

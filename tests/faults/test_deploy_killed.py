@@ -6,6 +6,7 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.session.deploying.report import ROLLED_BACK, SAME, SWITCHED
+from tests.faults.replaced_rows import AFTER, BEFORE, ENDED, OLD_ENDED, tables
 from tests.workspace import EVENTS, Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled]
@@ -20,15 +21,6 @@ INSERT INTO sums SELECT k, CAST(SUM(v) AS BIGINT) FROM events WHERE v > %d GROUP
 INSERT INTO plain SELECT k, CAST(v AS BIGINT) FROM events WHERE v > %d;
 END;"""
 OLD, NEW = SCRIPT % (0, 0), SCRIPT % (1, 1)
-Rows = list[tuple[str, str]]
-BEFORE: dict[str, Rows] = {"sums": [("a", "1"), ("b", "5")], "plain": [("a", "1"), ("b", "2"), ("b", "3")]}
-AFTER: dict[str, Rows] = {"sums": [("b", "5")], "plain": [("b", "2"), ("b", "3")]}
-ENDED: dict[str, Rows] = {"sums": [("a", "7"), ("b", "5")], "plain": [("a", "7"), ("b", "2"), ("b", "3")]}
-OLD_ENDED: dict[str, Rows] = {"sums": [("a", "8"), ("b", "5")], "plain": sorted([("a", "7"), *BEFORE["plain"]])}
-
-
-def tables(workspace: Workspace) -> dict[str, Rows]:
-    return {name: workspace.delta(name) for name in BEFORE}
 
 
 def require_whole(workspace: Workspace) -> None:

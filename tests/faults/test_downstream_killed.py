@@ -6,6 +6,7 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.session.deploying.report import SAME, SWITCHED
+from tests.faults.replaced_rows import AFTER, BEFORE, ENDED, OLD_ENDED, Rows, tables
 from tests.workspace import EVENTS, Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(8)]
@@ -17,18 +18,9 @@ WRITER = HEAD.format("w") + EVENTS.replace("TABLE", "TABLE IF NOT EXISTS", 1) + 
 WRITER += "INSERT INTO plain SELECT k, CAST(v AS BIGINT) FROM events WHERE v > %d;"
 OLD, NEW = WRITER % 0, WRITER % 1
 READER = HEAD.format("r") + PLAIN + SUMS + "INSERT INTO sums SELECT k, SUM(n) FROM plain GROUP BY k;"
-Rows = list[tuple[str, str]]
-BEFORE: dict[str, Rows] = {"plain": [("a", "1"), ("b", "2"), ("b", "3")], "sums": [("a", "1"), ("b", "5")]}
-AFTER: dict[str, Rows] = {"plain": [("b", "2"), ("b", "3")], "sums": [("b", "5")]}
-ENDED: dict[str, Rows] = {"plain": [("a", "7"), ("b", "2"), ("b", "3")], "sums": [("a", "7"), ("b", "5")]}
-OLD_ENDED: dict[str, Rows] = {"plain": sorted([("a", "7"), *BEFORE["plain"]]), "sums": [("a", "8"), ("b", "5")]}
 #: Each query gets a version beside, is being switched, and is switched.
 MOMENTS = ["versions:1", "planned:1", "versions:2", "planned:2", "versions:3", "versions:4", "replaced:1", "moved:1"]
 LAST = ["recorded:1", "versions:5", "replaced:2", "recorded:2", "versions:6"]
-
-
-def tables(workspace: Workspace) -> dict[str, Rows]:
-    return {name: workspace.delta(name) for name in BEFORE}
 
 
 def require_whole(workspace: Workspace) -> None:

@@ -31,15 +31,24 @@ def lake_named(name: str, catalog: SessionCatalog) -> SparkCatalog | None:
 def find_named(statement: ast.Statement, session: Definitions) -> None:
     """Take the tables and databases that a statement names as they are in their lakes."""
     catalog = session.state.catalog
-    if not any(kind_of(c.options) for c in catalog.snapshot().catalogs()):
+    database = _database_of(statement, catalog)
+    tables = [catalog.resolve(parts) for parts in _tables_of(statement) if 1 <= len(parts) <= 3]
+    # The snapshot asks the catalog's store, which a statement without names has no need of.
+    if (database is None and not tables) or not any(kind_of(c.options) for c in catalog.snapshot().catalogs()):
         return
+    if database is not None:
+        find_database(database, session)
+    for table in tables:
+        _find_table(table, session)
+
+
+def _database_of(statement: ast.Statement, catalog: SessionCatalog) -> ObjectName | None:
+    """Return the database that a statement enters, or makes something in."""
     if isinstance(statement, ast.Use) and statement.kind == "DATABASE" and len(statement.name) <= 2:
-        find_database(catalog.resolve_database(statement.name), session)
+        return catalog.resolve_database(statement.name)
     if isinstance(statement, (ast.CreateTable, ast.CreateView)) and len(statement.name) <= 3:
-        find_database(catalog.resolve(statement.name), session)
-    for parts in _tables_of(statement):
-        if 1 <= len(parts) <= 3:
-            _find_table(catalog.resolve(parts), session)
+        return catalog.resolve(statement.name)
+    return None
 
 
 def _tables_of(statement: ast.Statement) -> Iterator[ast.Name]:

@@ -169,11 +169,10 @@ def drop_in_lake(found: Relation | None, statement: ast.Drop, session: Definitio
         return False
     session.handler.lakes().drop(found)
     catalog = session.state.catalog
-    if not catalog.is_found(found.name):
-        catalog.forget(found.name)
-        return False
+    # What no statement has made is not in the store.
+    was_all = catalog.is_found(found.name)
     catalog.forget(found.name)
-    return True
+    return was_all
 
 
 def _lies_in_lake(relation: Relation) -> TypeGuard[Table]:

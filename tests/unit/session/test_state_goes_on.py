@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
 from hypothesis import Phase, event, given, note, settings
 from hypothesis import strategies as st
 
@@ -18,23 +16,14 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.result import Result
-from sqlext.local.engine import opened, positional, rows_read
-from sqlext.rewrite.arrow.in_process import Operated, compiled_script
-from sqlext.rewrite.script.model import ReadView
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
-from sqlext.sources.program import Facts
-from sqlext.stores.location import Location
 from sqlext_udfs.kernel.operator import Clock
+from tests.unit.session.bucketed import END, MIDNIGHT, ROWS, TABLES, WINDOW, Bucketed
 
-TABLES = """CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
-WITH ('connector' = 'filesystem', 'path' = '{0}', 'format' = 'json');
-CREATE TABLE results (k STRING, t TIMESTAMP(3), n BIGINT, m BIGINT) WITH ('connector' = 'print');
-INSERT INTO results """
-WINDOW = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '{size}' SECOND))"
 FRAME = "OVER (PARTITION BY {key} ORDER BY ts ROWS BETWEEN {size} PRECEDING AND CURRENT ROW)"
 INNER = {
     "groups": f"SELECT {{key}} AS k, window_start AS t, {{a}} AS n, {{b}} AS m FROM {WINDOW} WHERE v > {{least}}"
@@ -51,7 +40,6 @@ INNER = {
 AGGREGATES = ("COUNT(*)", "MAX(v)", "SUM(v)", "MIN(v) + MAX(v)")
 OUTER = ("n, m", "m, n", "n, n", "1, m", "CASE WHEN n > 1 THEN n END, m")
 FILTERS = ("", " WHERE n > 1", " WHERE m IS NOT NULL", " WHERE k <> 'b'")
-END = 60
 
 
 @dataclass
@@ -72,47 +60,6 @@ def draft_of(folder: Path, text: str) -> Draft:
     for statement in parse_script(SourceText.of(TABLES.replace("{0}", str(folder / "in")) + text)):
         interpreter.run(statement)
     return collector.found[-1]
-
-
-@dataclass
-class Stepped:
-    """Runs a query in micro-batches, in this process; its state is bytes."""
-
-    folder: Path
-    draft: Draft
-    state: dict[int, bytes] = field(default_factory=dict)
-
-    def step(self, rows: Sequence[dict[str, object]], watermark: int, before: int | None) -> list[str]:
-        """Return what comes out of a micro-batch, sorted."""
-        (self.folder / "in" / "1.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        script = compiled_script(self.draft.script, "UTC")
-        clock, tables = Clock(watermark, before, 0), dict[str, pa.Table]()
-        for number, step in enumerate(script.steps):
-            if isinstance(step, ReadView):
-                with tempfile.TemporaryDirectory() as sources:
-                    reader = opened(step, Location.of(sources))
-                    pieces = reader.slices(reader.initial(), reader.latest(reader.initial(), None))
-                    tables[step.view] = rows_read(step, (b for p in pieces for b in reader.read(p)), Facts())
-                    reader.close()
-            elif isinstance(step, Operated):
-                tables[step.view] = self._operated(number, step, positional(tables[step.input]), clock)
-            else:
-                tables[step.view] = step.query.run(tables)
-        return sorted(map(str, script.query.run(tables).to_pylist()))
-
-    def _operated(self, number: int, step: Operated, rows: pa.Table, clock: Clock) -> pa.Table:
-        operator, _, columns = step.operator
-        kept = self.state.get(number)
-        state = operator.decode(kept) if kept is not None else operator.empty()
-        gathered = None
-        if rows.num_rows:
-            bucketed = rows.append_column("bucket", pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows))
-            partial = operator.partial(bucketed)
-            gathered = operator.gathered([partial.select(range(partial.num_columns - 1))])
-        found = operator.step(state, gathered, clock)
-        self.state[number] = operator.encode(found.state)
-        schema = pa.schema(list(columns))
-        return found.out.rename_columns(schema.names).cast(schema) if found.out.num_columns else schema.empty_table()
 
 
 @st.composite
@@ -145,18 +92,6 @@ def pairs(draw: st.DrawFn) -> tuple[str, str]:
     return draw(queries(kind, alike=alike)), draw(queries(kind, alike=alike))
 
 
-ROWS = st.lists(
-    st.builds(
-        lambda k, v, second: {"k": k, "v": v, "ts": f"2024-01-01 00:00:{second:02}"},
-        st.sampled_from("abc"),
-        st.integers(-2, 4),
-        st.integers(0, END - 1),
-    ),
-    max_size=8,
-)
-MIDNIGHT = 1_704_067_200_000
-
-
 @settings(deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink))
 @given(pairs(), ROWS, ROWS, st.integers(0, END))
 def test_the_new_query_goes_on_with_the_state_of_the_old_one(
@@ -176,8 +111,8 @@ def test_the_new_query_goes_on_with_the_state_of_the_old_one(
         event("goes on with a change" if found else "goes on")
         note(f"{pair}")
         watermark = MIDNIGHT + 1000 * second
-        runs = Stepped(folder, old), Stepped(folder, new)
+        runs = [Bucketed(folder, draft.script, 1) for draft in (old, new)]
         for run in runs:
-            run.step(first, watermark, None)
-        after = Stepped(folder, new, runs[0].state)
-        assert after.step(then, Clock.END, watermark) == runs[1].step(then, Clock.END, watermark)
+            run.step(first, Clock(watermark, None, 0))
+        after, end = Bucketed(folder, new.script, 1, runs[0].states), Clock(Clock.END, watermark, 0)
+        assert after.step(then, end) == runs[1].step(then, end)

@@ -67,6 +67,7 @@ def apply_in_buckets(
     buckets: int,
     time: OperatorTime | None = None,
     before: StateBefore | None = None,
+    packed: bool = False,
 ) -> DataFrame:
     """Return what an operator makes of a DataFrame.
 
@@ -81,46 +82,37 @@ def apply_in_buckets(
         buckets: how many buckets there are; this must not change while the checkpoint has state.
         time: for an operator that asks what time it is.
         before: the state of another checkpoint, with which this one begins; the keys are the first columns then.
+        packed: whether the rows come packed (``PACKED``); the keys are the first columns then.
 
     Raises:
         SqlExtError: FUNC-012 if there cannot be so many buckets.
     """
     if not 1 <= buckets <= MAX_BUCKETS:
         raise SqlExtError("FUNC-012", f"a stateful function has 1 to {MAX_BUCKETS} buckets, not {buckets}")
-    plain = frame.toDF(*_names(len(frame.columns)))
-    packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
-    return keep_in_buckets(packed, operator, output=output, buckets=buckets, time=time, keys=len(keys), before=before)
-
-
-def keep_in_buckets(
-    packed: DataFrame,
-    operator: BucketOperator[Any],
-    *,
-    output: StructType,
-    buckets: int,
-    time: OperatorTime | None = None,
-    keys: int,
-    before: StateBefore | None = None,
-) -> DataFrame:
-    """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
+    rows = frame if packed else _packed(frame, operator, keys, buckets)
     # Rows that are all there need no state: one step of each bucket gives everything.
-    if not packed.isStreaming:
-        return _applied_at_once(packed, operator, _positional(output)).toDF(*output.names)
-    require_state_store(packed.sparkSession)
+    if not rows.isStreaming:
+        return _applied_at_once(rows, operator, _positional(output)).toDF(*output.names)
+    spark = rows.sparkSession
+    require_state_store(spark)
     if time is not None and time.ticks is not None:
         # A tick reaches a bucket as a row: in both time modes below Spark has no timer of processing time.
-        packed = packed.unionAll(_ticks(time.ticks, bucket_keys(buckets)))
+        rows = rows.unionAll(_ticks(time.ticks, bucket_keys(buckets)))
     event_time = time is not None and time.event_time
     lag = time.lag if time is not None else 0
     processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)
-    mode, spark = "EventTime" if event_time else "None", packed.sparkSession
     initial = None
     if before is not None:
-        initial = before.in_buckets(spark, operator, keys=keys, buckets=buckets, timed=time is not None)
-    processed = with_state(packed, processor, mode, initial)
+        initial = before.in_buckets(spark, operator, keys=len(keys), buckets=buckets, timed=time is not None)
+    processed = with_state(rows, processor, "EventTime" if event_time else "None", initial)
     if time is not None:
         processed = _counted(processed, time.name)
     return _unpacked(processed.select("rows"), output)
+
+
+def _packed(frame: DataFrame, operator: BucketOperator[Any], keys: Sequence[int], buckets: int) -> DataFrame:
+    plain = frame.toDF(*_names(len(frame.columns)))
+    return plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
 
 
 def _applied_at_once(packed: DataFrame, operator: BucketOperator[Any], output: StructType) -> DataFrame:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.spark.arrow_schemas import spark_type
-from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
+from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
 
@@ -68,10 +68,6 @@ class SpecifiedFunction:
         # An operator that asks for no time has no clock in state, and is not called without rows.
         timed = ticks is not None or arguments["event_time"]
         time = OperatorTime(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None
-        if packed is not None:
-            return keep_in_buckets(
-                frame, operator, output=output, buckets=buckets, time=time, keys=keys, before=arguments.get("before")
-            )
         return apply_in_buckets(
             frame,
             operator,
@@ -80,6 +76,7 @@ class SpecifiedFunction:
             buckets=buckets,
             time=time,
             before=arguments.get("before"),
+            packed=packed is not None,
         )
 
     def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:

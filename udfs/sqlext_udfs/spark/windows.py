@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.user_functions import UserFunctions
 from sqlext_udfs.spark.arrow_schemas import spark_type
-from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
+from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.user_code import aggregates_of, classes_of
@@ -59,10 +59,6 @@ class WindowFunction:
         time = OperatorTime(
             str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0)
         )
-        if packed is not None:
-            return keep_in_buckets(
-                frame, operator, output=output, buckets=buckets, time=time, keys=keys, before=arguments.get("before")
-            )
         return apply_in_buckets(
             frame,
             operator,
@@ -71,6 +67,7 @@ class WindowFunction:
             buckets=buckets,
             time=time,
             before=arguments.get("before"),
+            packed=packed is not None,
         )
 
     def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:

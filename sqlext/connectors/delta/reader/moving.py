@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, position_of
+from sqlext.connectors.places import json_object
 
 #: In the offsets of Delta's own source (``DeltaSourceOffset``): the table's id, the version, its file, and both names
 #: of what says that all files of the version are meant.
@@ -21,7 +22,7 @@ def places_in(ends: Sequence[str], logs: Sequence[DeltaLog], *, alone: bool) -> 
         ends: lines of Spark's log of offsets.
         alone: whether no other Delta table is read: places of our own reader do not say whose they are.
     """
-    found = [_object(end) for end in ends]
+    found = [json_object(end) for end in ends]
     known = {log.identity() for log in logs}
     theirs = [place if place is not None and place.get(_TABLE) in known else None for place in found]
     ours = [place if place is not None and SPLIT in place else None for place in found]
@@ -48,11 +49,3 @@ def has_more(place: Mapping[str, object], log: DeltaLog) -> bool:
     commits = [log.commit(version) for version in range(first, log.version() + 1)]
     left = [len(commit.added) if commit is not None else 1 for commit in commits]
     return any(count > (position.files if number == 0 else 0) for number, count in enumerate(left))
-
-
-def _object(line: str) -> Mapping[str, object] | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
