@@ -26,6 +26,7 @@ from sqlext.jobs.progress import begins_anew
 from sqlext.jobs.query_files import TIME, last_number
 from sqlext.jobs.rearrangement import rearrange
 from sqlext.jobs.runs import QueryRun
+from sqlext.spark.reading.views import CarriedState
 from sqlext.spark.sessions import patiently
 from sqlext.spark.settings_scope import spark_settings
 from sqlext.stores.location import Location
@@ -35,13 +36,15 @@ if TYPE_CHECKING:
 
 #: Below the query's folder: its checkpoint, and one that is made only to ask Spark for its sources.
 CHECKPOINT, SCRATCH = "checkpoint", "scratch"
-#: Begins a checkpoint in a folder below the query's, and returns how Spark describes the sources. It begins with the
-#: state at a place, if one is named; if a checkpoint is named too, the state is only divided, and put there.
-Sources = Callable[[str, tuple[str, str | None] | None], Sequence[str]]
 #: What Spark writes for a source that has not been read.
 NOTHING = "-"
 #: Whether what is filtered out as a whole is not even read.
 PRUNES = "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan"
+
+
+#: Begins a checkpoint in a folder below the query's, and returns how Spark describes the sources. State that is still
+#: to be divided is only put at its place.
+Sources = Callable[[str, CarriedState | None], Sequence[str]]
 
 
 def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str) -> list[str]:
@@ -97,14 +100,14 @@ def refit(home: QueryHome, run: QueryRun, clock: str | None, sources: Sources, *
     is_kept = not at_once and last_number(home.location, f"{CHECKPOINT}/offsets") >= 0
     state = f"{home.location.for_spark}/{DIVIDED}"
     if carries and is_kept:
-        sources(SCRATCH, (state, home.checkpoint))
+        sources(SCRATCH, CarriedState(state, home.checkpoint))
     old = home.set_aside(keeps=(TIME,) if carries else ()) if renews else CHECKPOINT
     if not is_kept:
         return
     if not renews:
         move_sources(home, sources(SCRATCH, None), clock, digest(run.fingerprint))
         return
-    carry_over(old, home, sources(CHECKPOINT, (state, None) if carries else None), clock, watermark=carries)
+    carry_over(old, home, sources(CHECKPOINT, CarriedState(state, None) if carries else None), clock, watermark=carries)
 
 
 def carry_over(

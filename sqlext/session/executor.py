@@ -76,7 +76,7 @@ from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.reading.shared_rows import PackedTables, SharedRows
 from sqlext.spark.reading.ticks import TickSource
-from sqlext.spark.reading.views import Carried, Opened, common_arguments, open_script
+from sqlext.spark.reading.views import CarriedState, Opened, common_arguments, open_script
 from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, source_settings, spark_settings
@@ -348,7 +348,7 @@ class SparkHandler:
         env: Environment,
         schedule: Schedule,
         folder: str,
-        state: Carried | None = None,
+        state: CarriedState | None = None,
     ) -> Sequence[str]:
         """Return how Spark describes the sources of a query, by a first micro-batch in a checkpoint of its folder.
 
@@ -358,7 +358,7 @@ class SparkHandler:
         home.location.store.remove(SCRATCH)
         runs = not schedule.bounded
         opened = self._open(draft.script, env, home, draft.insert.span, runs=runs, skips=True, state=state)
-        if state is not None and state[1] is not None:
+        if state is not None and state.checkpoint is not None:
             return ()
         with quiet():
             found = begin_empty(opened.rows, home, draft.script.output_mode, folder)
@@ -461,7 +461,7 @@ class SparkHandler:
         runs: bool = False,
         skips: bool = False,
         shared: SharedRows | None = None,
-        state: Carried | None = None,
+        state: CarriedState | None = None,
     ) -> Opened:
         ticks = None
         if home is not None and not script.at_once:
@@ -478,7 +478,7 @@ class SparkHandler:
         *,
         skips: bool = False,
         shared: SharedRows | None = None,
-        state: Carried | None = None,
+        state: CarriedState | None = None,
     ) -> Opened:
         """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
 

@@ -58,9 +58,16 @@ class Opened(NamedTuple):
     read: tuple[Observation, ...]
 
 
-#: Where state lies that is divided into other buckets, and the checkpoint of which that is done now: as Spark names
-#: them.
-Carried = tuple[str, str | None]
+class CarriedState(NamedTuple):
+    """State that goes along into a new checkpoint, in other buckets.
+
+    Attributes:
+        place: the folder where it lies when it is divided, as Spark names it.
+        checkpoint: the one of which it is divided now; None where that is done.
+    """
+
+    place: str
+    checkpoint: str | None
 
 
 def open_script(
@@ -74,7 +81,7 @@ def open_script(
     *,
     skips: bool = False,
     shared: SharedRows | None = None,
-    state: Carried | None = None,
+    state: CarriedState | None = None,
 ) -> Opened:
     """Return the script's query as a DataFrame, its views registered under their names.
 
@@ -113,7 +120,7 @@ def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[
     return {"registered": registered, "buckets": script.buckets}
 
 
-def states_before(script: SparkScript, state: Carried) -> Mapping[str, StateBefore]:
+def states_before(script: SparkScript, state: CarriedState) -> Mapping[str, StateBefore]:
     """Return the state with which the operator of each view begins."""
     from sqlext.sources.hashing import buckets_of
     from sqlext_udfs.spark.rebucketing import StateBefore
