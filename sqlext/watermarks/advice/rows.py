@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -133,9 +134,10 @@ class Advice:
 
     def _shown(self) -> Sequence[int]:
         """Return the partitions that are shown: those that lose most rows with the declared delay, or with none."""
-        lost = self.lateness.rows(self.lateness.late(self.declared or 0))
-        by = np.lexsort((np.arange(len(lost)), -self.lateness.rows(), -lost))
-        shown: list[int] = by.tolist()
+        lost, rows = self.lateness.rows(self.lateness.late(self.declared or 0)), self.lateness.rows()
+        # Of equal ones by name: their numbers depend on which of a micro-batch's files is read first.
+        ranks = [_rank(label) for label in self.lateness.arrivals.labels]
+        shown = sorted(range(len(ranks)), key=lambda n: (-lost[n], -rows[n], ranks[n]))
         # One partition is the total.
         return shown[: self.most] if len(shown) > 1 else []
 
@@ -201,6 +203,13 @@ def _interval(ms: int | None) -> timedelta | None:
 def _about(ms: int | None) -> timedelta | None:
     """Return an average, without milliseconds that say nothing."""
     return None if ms is None else timedelta(seconds=round(ms / 1000)) if ms >= _LONG else timedelta(milliseconds=ms)
+
+
+def _rank(label: object) -> tuple[int, int | float | Decimal, str]:
+    """Return what sorts labels: numbers by their value, others by their text, NULL last."""
+    if isinstance(label, int | float | Decimal):
+        return 0, label, ""
+    return (2, 0, "") if label is None else (1, 0, str(label))
 
 
 def _text(label: object) -> str:

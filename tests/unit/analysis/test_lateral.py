@@ -145,7 +145,7 @@ def test_first_rows_of_each_row(flink: Analysis, query: str, first: int, last: i
             "SELECT page, MAX(vt), 'x' AS l FROM visits WHERE user_name = c.user_name AND page <> 'x' GROUP BY page",
             {"page": "STRING", "EXPR$1": "TIMESTAMP(3)", "l": "CHAR(1) NOT NULL"},
         ),
-        ("SELECT 1 AS one FROM visits v WHERE v.user_name = c.user_name HAVING COUNT(*) > 1", {"one": "INT NOT NULL"}),
+        ("SELECT 1 AS uno FROM visits v WHERE v.user_name = c.user_name HAVING COUNT(*) > 1", {"uno": "INT NOT NULL"}),
         ("SELECT country AS x FROM users WHERE user_name = c.user_name GROUP BY country", {"x": "STRING"}),
     ],
 )

@@ -21,7 +21,7 @@ from .conftest import Analysis
         ("SELECT extra.* FROM clicks", ["a", "b"]),
         ("SELECT clicks.extra.b.*, amount FROM clicks", ["c", "amount"]),
         ("SELECT extra.*, extra.a FROM clicks", ["a", "b", "a0"]),
-        ("SELECT extra.* FROM (SELECT 1 AS one) AS extra", ["one"]),
+        ("SELECT extra.* FROM (SELECT 1 AS uno) AS extra", ["uno"]),
         ("SELECT extra.a, extra.* FROM clicks GROUP BY extra.a, extra.b", ["a", "a0", "b"]),
         ("SELECT tags['k'] AS k FROM clicks", ["k"]),
         ("SELECT u.*, c.amount FROM clicks AS c JOIN users AS u USING (user_name)",
@@ -52,15 +52,19 @@ def test_found(flink: Analysis, query: str, columns: list[str]) -> None:
          "qualify it: clicks.user_name or users.user_name"),
         ("SELECT extra.z FROM clicks", "NAME-005", "extra.z", "its fields are a, b"),
         ("SELECT extra.b.d FROM clicks", "NAME-005", "extra.b.d", "its fields are c"),
-        ("SELECT amount.z FROM clicks", "NAME-005", "amount.z", None),
+        ("SELECT amount.z FROM clicks", "NAME-005", "amount.z",
+         "DESCRIBE says which fields a ROW has; elements of maps and arrays are m['k'] and a[1]"),
         ("SELECT * FROM clikcs", "NAME-002", "clikcs", "did you mean `clicks`?"),
-        ("SELECT x.* FROM clicks", "NAME-002", "x.*", None),
+        ("SELECT x.* FROM clicks", "NAME-002", "x.*",
+         "look at its spelling: SHOW TABLES lists the tables, and one with an alias goes by that alone"),
         ("SELECT amount.* FROM clicks", "NAME-002", "amount.*", "write `amount` for its value"),
         ("SELECT clicks.tags.* FROM clicks", "NAME-002", "clicks.tags.*", "UNNEST gives its elements"),
         ("SELECT extra.b.c.* FROM clicks", "NAME-002", "extra.b.c.*", "write `extra`.`b`.`c` for its value"),
-        ("SELECT *", "NAME-003", "*", None),
+        ("SELECT *", "NAME-003", "*",
+         "look at its spelling: DESCRIBE lists the columns of a table; FROM may be missing"),
         ("SELECT 1 FROM users, users", "NAME-006", "users", "give one an alias"),
-        ("SELECT 1 FROM clicks JOIN users USING (amount)", "NAME-003", "clicks JOIN", None),
+        ("SELECT 1 FROM clicks JOIN users USING (amount)", "NAME-003", "clicks JOIN",
+         "look at its spelling: DESCRIBE lists the columns of a table; FROM may be missing"),
         ("SELECT a FROM (SELECT 1 AS a) AS t (b)", "NAME-003", "a FROM (",
          "the columns here are b; a text stands in quotes, 'a'"),
         ("SELECT a FROM (SELECT 1 AS a) AS t (a, b)", "NAME-007", "(SELECT 1", "name each of them: a"),
@@ -69,7 +73,7 @@ def test_found(flink: Analysis, query: str, columns: list[str]) -> None:
         ("VALUES (1, 2), (3)", "NAME-007", "3", "give each row as many values as the first, 2"),
     ],
 )  # fmt: skip
-def test_refused(flink: Analysis, query: str, code: str, at: str, hint: str | None) -> None:
+def test_refused(flink: Analysis, query: str, code: str, at: str, hint: str) -> None:
     assert flink.refuse(query, code, at).hint == hint
 
 
@@ -80,13 +84,13 @@ def test_case_is_folded_in_spark_mode_alone(spark_mode: Analysis) -> None:
 
 
 def test_a_cte_hides_a_table(flink: Analysis) -> None:
-    assert list(flink.columns("WITH clicks AS (SELECT 1 AS one) SELECT * FROM clicks")) == ["one"]
+    assert list(flink.columns("WITH clicks AS (SELECT 1 AS uno) SELECT * FROM clicks")) == ["uno"]
     assert list(flink.columns("WITH clicks AS (SELECT amount FROM clicks) SELECT * FROM clicks")) == ["amount"]
 
 
 def test_a_view_sees_its_own_names(flink: Analysis) -> None:
     flink.run("CREATE VIEW v AS SELECT amount FROM clicks")
-    assert list(flink.columns("WITH clicks AS (SELECT 1 AS one) SELECT * FROM v")) == ["amount"]
+    assert list(flink.columns("WITH clicks AS (SELECT 1 AS uno) SELECT * FROM v")) == ["amount"]
 
 
 def test_a_view_sees_its_own_database(flink: Analysis) -> None:

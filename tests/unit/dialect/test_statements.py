@@ -237,7 +237,7 @@ def test_reserved_words_of_flink(word: str) -> None:
     with pytest.raises(SqlExtError) as caught:
         parse(text, "flink")
     assert (caught.value.code, caught.value.column) == ("PARSE-005", 24)
-    assert caught.value.hint == f"write it in backticks: `{word}`"
+    assert caught.value.hint == f"write it in backticks: `{word}`; or is something missing before it?"
 
 
 @pytest.mark.parametrize(

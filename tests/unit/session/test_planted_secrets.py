@@ -125,7 +125,10 @@ def script() -> str:
         for n, option in list(options())[::8]
     ]
     settings = [f"SET {option};" for _, option in options()]
-    named = [f"CREATE DATABASE d WITH ({options_of(0)}); CREATE CATALOG c WITH ({options_of(1)});"]
+    named = [
+        f"CREATE DATABASE d WITH ({options_of(0)});",
+        f"CREATE CATALOG c WITH ('type' = 'generic_in_memory', {options_of(1)});",
+    ]
     return "\n".join(["SET 'sqlext.expressions' = 'flink';", *tables, *hints, *altered, *settings, *named])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -162,6 +162,23 @@ def test_rows_of_the_result() -> None:
     told = [advice.summary(), *advice.warnings()]
     assert told[0] == "Late rows: 1 s 20 %, 2 s 20 %, 9 s 0 %."
     assert [text.split()[0] for text in told[1:]] == ["1", "2"]  # a row ahead of the clock, two without a time
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (["roof", None, "hall"], ["hall", "roof", "NULL"]),
+        ([10, 9, None, -1], ["-1", "9", "10", "NULL"]),
+    ],
+)
+def test_of_equal_partitions_the_order_is_that_of_their_names(labels: Sequence[Hashable], shown: Sequence[str]) -> None:
+    """And not that in which files happened to be read."""
+    gathering = Gathering()
+    for label in labels:
+        gathering.add([label], np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64), None)
+    advice = Advice(Lateness(gathering.arrivals(), windows=Ends(1000)), 2000, (1000,))
+    assert list(dict.fromkeys(row[0] for row in advice.rows())) == [None, *shown]
+    assert list(advice.curve()) == [None, *shown]
 
 
 def test_of_one_batch_nothing_is_known() -> None:
