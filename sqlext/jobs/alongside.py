@@ -23,7 +23,7 @@ from itertools import groupby
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.progress import begins_anew
-from sqlext.jobs.query_files import last_number
+from sqlext.jobs.query_files import last_number, watermark_in
 from sqlext.jobs.renewal import CHECKPOINT, NOTHING, PRUNES, ends_of, lines_of
 from sqlext.stores.location import Location
 
@@ -86,7 +86,7 @@ def plan_as(old: ReachedBatch, new: QueryHome, *, watermark: bool) -> None:
     """
     wanted = _wanted(old, new, ends_of(new.location, CHECKPOINT))
     _take_over(old.home, new)
-    mark = _watermark_in(old.home.location, old.batch) if watermark else None
+    mark = watermark_in(old.home.location, old.batch) if watermark else None
     _plan(new.location, last_number(new.location, _OFFSETS) + 1, wanted, mark)
 
 
@@ -100,7 +100,7 @@ def _reached_by(old: ReachedBatch, new: QueryHome, *, watermark: bool = False) -
     if _wanted(old, new, taken) != taken:
         return False
     last = last_number(new.location, _OFFSETS)
-    return not watermark or _watermark_in(old.home.location, old.batch) <= _watermark_in(new.location, last)
+    return not watermark or watermark_in(old.home.location, old.batch) <= watermark_in(new.location, last)
 
 
 def first_cut(old: ReachedBatch) -> ReachedBatch:
@@ -128,8 +128,8 @@ def plan_watermark(new: QueryHome, old: ReachedBatch | None = None) -> bool:
         old: whose watermark it gets: that by which it has closed windows. None: its own.
     """
     last = last_number(new.location, _COMMITS)
-    reached = _watermark(new.location, last) if old is None else _watermark_in(old.home.location, old.batch)
-    if reached <= _watermark_in(new.location, last):
+    reached = _watermark(new.location, last) if old is None else watermark_in(old.home.location, old.batch)
+    if reached <= watermark_in(new.location, last):
         return False
     _plan(new.location, last + 1, ends_of(new.location, CHECKPOINT), reached)
     return True
@@ -178,7 +178,7 @@ def _cuts(old: ReachedBatch) -> Iterator[ReachedBatch]:
     # Before it was scheduled, or endless, it had other sources beside the user's, whose places stand otherwise.
     counts = {n: len(lines_of(place, f"{_OFFSETS}/{n}")) for n in known}
     known = [n for n in known if all(counts[m] == counts[known[-1]] for m in known if m >= n)]
-    marks = {n: _watermark_in(place, n) for n in known}
+    marks = {n: watermark_in(place, n) for n in known}
     for _, same in groupby(known, lambda n: (marks.get(n - 1), marks[n])):
         yield ReachedBatch(old.home, list(same)[-1])
 
@@ -251,11 +251,6 @@ def _plan(place: Location, number: int, ends: Sequence[str], watermark: int | No
     settings["batchWatermarkMs"] = _watermark(place, number - 1) if watermark is None else watermark
     settings["batchTimestampMs"] = time.time_ns() // 1_000_000
     place.put(f"{_OFFSETS}/{number}", "\n".join([version, json.dumps(settings), *ends]))
-
-
-def _watermark_in(place: Location, number: int) -> int:
-    """Return the watermark of a micro-batch: by it windows are closed."""
-    return int(json.loads(lines_of(place, f"{_OFFSETS}/{number}")[1])["batchWatermarkMs"])
 
 
 def _watermark(place: Location, number: int) -> int:

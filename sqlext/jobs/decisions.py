@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
+from sqlext.analysis.inserts.changes import Change, ChangeKind, changes, lengthened
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.query_files import watermark_in
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.versions import refuse_halfway
 from sqlext.rewrite.script.begun import AT_ONCE
@@ -144,11 +145,21 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
     if previous is None:
         return Decision(Verdict.BEGINS, QueryRun(run_id, prints))
     if leaves:
-        renewed = replace(previous, fingerprint=prints, renewals=previous.renewals + 1)
+        renewed = replace(previous, fingerprint=prints, renewals=previous.renewals + 1, closed=None)
         return Decision(Verdict.WITHOUT_STATE, renewed, found)
     renewals = previous.renewals + (goes_on and rebuckets(found))
-    run = replace(previous, fingerprint=prints, renewals=renewals)
+    run = replace(previous, fingerprint=prints, renewals=renewals, closed=_closed(home, previous, prints))
     return Decision(Verdict.GOES_ON if goes_on else Verdict.ENDED, run, found)
+
+
+def _closed(home: QueryHome, previous: QueryRun, prints: Fingerprint) -> int | None:
+    """Return up to where windows are closed for good (``QueryRun.closed``)."""
+    lateness = lengthened(previous.fingerprint, prints)
+    # The next micro-batch has not begun (RUN-026): windows that only it would have closed live on.
+    watermark = watermark_in(home.location, home.last_batch()) if lateness is not None else 0
+    if lateness is None or not watermark:
+        return previous.closed
+    return max(watermark - lateness, watermark - lateness if previous.closed is None else previous.closed)
 
 
 def _allowed(decision: Decision) -> QueryRun:

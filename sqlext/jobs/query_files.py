@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 
 from sqlext.jobs.versions import FOLDER as VERSIONS
@@ -61,3 +62,15 @@ def last_number(location: Location, folder: str) -> int:
     """Return the last batch in one of Spark's logs, -1 if there is none."""
     # Spark's logs also hold temporary files, whose names are no numbers.
     return max((int(name) for name in location.names(folder) if name.isdecimal()), default=-1)
+
+
+def watermark_in(location: Location, number: int) -> int:
+    """Return the watermark (ms) of a micro-batch, by which it has closed windows; 0 before the first.
+
+    Args:
+        location: the query's folder.
+        number: of the micro-batch; Spark keeps the last 100.
+    """
+    text = location.text(f"checkpoint/offsets/{number}") if number >= 0 else None
+    # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
+    return int(json.loads(text.splitlines()[1])["batchWatermarkMs"]) if text is not None else 0

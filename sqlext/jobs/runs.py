@@ -20,12 +20,15 @@ class QueryRun:
 
     Attributes:
         renewals: how often it went on with a new checkpoint: without its state, or with its state in other buckets.
+        closed: ms of the watermark, less the lateness of then, where the lateness became longer: windows that had ended
+            by then are gone, and none of them may begin anew. None: nothing but the watermark closes windows.
     """
 
     run_id: str
     fingerprint: Fingerprint
     finished: bool = False
     renewals: int = 0
+    closed: int | None = None
 
     @property
     def checkpoint_id(self) -> str:
@@ -57,8 +60,12 @@ def run_from_json(found: Mapping[str, object]) -> QueryRun:
     if not isinstance(prints, dict):
         raise TypeError("a fingerprint is an object")
     fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
-    # Files that were written before there were renewals have no such field.
-    renewals = found.get("renewals", 0)
+    # Older files do not have these fields.
+    renewals, closed = found.get("renewals", 0), found.get("closed")
     return QueryRun(
-        str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0
+        str(found["run_id"]),
+        fingerprint,
+        bool(found["finished"]),
+        renewals if isinstance(renewals, int) else 0,
+        closed if isinstance(closed, int) else None,
     )

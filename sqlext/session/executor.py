@@ -59,7 +59,7 @@ from sqlext.session.notices import (
     tell_takeovers,
     warn_of_unbounded_state,
 )
-from sqlext.session.places import JobPlaces, record_of, select_context, sink_context
+from sqlext.session.places import JobPlaces, knowing_closed, record_of, select_context, sink_context
 from sqlext.session.reached import require_able, sinks_of
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
@@ -287,6 +287,7 @@ class SparkHandler:
                 refuse = partial(require_able, self._spark, draft.script, draft.insert)
                 _guarded(refuse, draft.insert.span)
             places = kept.taken(drafting, made, held)
+            drafts = knowing_closed(drafts, places)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
             stays = tell_kept((d.name, d.kept) for d in drafts)

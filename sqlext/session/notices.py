@@ -21,6 +21,7 @@ from sqlext.locations import absolute, is_remote, local_file
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.stateful import unbounded_states
 from sqlext.spark.notices import Notice
+from sqlext.watermarks.texts import moment
 from sqlext_catalog.model import QueryRecord, Table
 
 _MEANS = {
@@ -30,10 +31,15 @@ _MEANS = {
     ChangeKind.BUCKETS: "its state is divided anew when it starts, and nothing of it is lost",
     ChangeKind.PANES: "windows that are open stay with their rows, those that are gone stay gone; this holds for panes"
     " from now on",
+    ChangeKind.LATENESS: "a longer lateness holds for all windows: none is gone yet",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
 }
 
 
+_CLOSED = (
+    "a longer lateness holds for windows that end after {} (UTC); those that ended by then stay closed,"
+    " and their rows are late"
+)
 _NEW_AGGREGATES = "state stays; an aggregate that is new counts rows from now on, also in windows that are open"
 
 
@@ -52,7 +58,8 @@ def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ..
             if run.renews(before) and not rebuckets(found):
                 told.append(f"query `{home.name}` {leaves_text(found)}")
             else:
-                told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in texts_of(found)]
+                texts = texts_of(found, run)
+                told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in texts]
     for text in told:
         warnings.warn(text, ChangedTimeNotice, stacklevel=2)
     return tuple(told)
@@ -97,7 +104,7 @@ def foretold(decision: Decision) -> str | None:
         return "it came to its end, and begins anew"
     if decision.verdict is Verdict.WITHOUT_STATE:
         return f"it {leaves_text(decision.changes)}"
-    return "\n".join(["it goes on from its checkpoint", *texts_of(decision.changes)])
+    return "\n".join(["it goes on from its checkpoint", *texts_of(decision.changes, decision.run)])
 
 
 def leaves_text(found: Sequence[Change]) -> str:
@@ -106,9 +113,15 @@ def leaves_text(found: Sequence[Change]) -> str:
     return f"goes on from where it was without its state, open windows among it, and with a new watermark: {what}"
 
 
-def texts_of(found: Sequence[Change]) -> list[str]:
-    """Return what changed, by what it means."""
+def texts_of(found: Sequence[Change], run: QueryRun | None) -> list[str]:
+    """Return what changed, by what it means.
+
+    Args:
+        run: under which the query goes on.
+    """
     means = dict(_MEANS)
+    if run is not None and run.closed is not None:
+        means[ChangeKind.LATENESS] = _CLOSED.format(moment(run.closed, "UTC"))
     if any(change.part == AGGREGATES for change in found):
         means[ChangeKind.ABOVE] = _NEW_AGGREGATES
     by_kind = {kind: [str(c) for c in found if c.kind is kind] for kind in means}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -82,6 +82,14 @@ class JobPlaces:
         open_home = partial(QueryHome, self.folder, checkpoint=self.checkpoint, settings=stores, force=force)
         homes = [held.enter_context(open_home(d.name)) for d in made.drafts]
         return [Place(home, run) for home, run in zip(homes, drafting.runs(made, homes), strict=True)]
+
+
+def knowing_closed(drafts: Sequence[Draft], places: Sequence[Place | None]) -> tuple[Draft, ...]:
+    """Return drafts whose operators know which windows are closed for good."""
+    return tuple(
+        replace(draft, script=replace(draft.script, closed=place.run.closed)) if place is not None else draft
+        for draft, place in zip(drafts, places, strict=True)
+    )
 
 
 def sink_context(draft: Draft, place: Place | None, env: Environment) -> SinkContext:

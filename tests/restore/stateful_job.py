@@ -1,6 +1,8 @@
 """A query with state that fires early, on time, late and by the clock; also as a driver of its own, to be killed.
 
-usage: stateful_job.py FOLDER SETTLED: makes so many moves, puts the next one in place, and dies (kill -9) at once.
+usage: stateful_job.py FOLDER SETTLED [BEGUN READER LATENESS]
+
+It makes the moves from number BEGUN up to SETTLED, puts the next one in place, and dies (kill -9) at once.
 """
 
 from __future__ import annotations
@@ -49,18 +51,35 @@ MOVES = [
 ]
 
 
-def main(folder: Path, settled: int) -> None:
+#: After the first six of ``MOVES``, by which all that ends up to second 20 is gone.
+LATER_MOVES = [
+    *MOVES[:6],
+    Move([row("d", 4, 2), row("a", 5, 15), row("a", 6, 22), row("a", 7, 31)]),
+    Move(watermark=at(41)),
+    Move([row("b", 8, 23), row("c", 9, 19)]),
+    Move(watermark=END_OF_TIME),
+]
+
+
+def with_lateness(reader: str, seconds: str) -> str:
+    """Return the script for a reader, and with another lateness."""
+    text = SCRIPT.replace("LATENESS '5'", f"LATENESS '{seconds}'")
+    return f"SET 'sqlext.source' = '{reader}';\n{text}"
+
+
+def main(folder: Path, settled: int, begun: int = 0, reader: str = "", lateness: str = "") -> None:
     """Run, and die."""
     spark = local_spark(cores=1, folder=folder / "spark")
-    query = SteppedQuery(spark, folder, SCRIPT, MOVES)
+    script, moves = (with_lateness(reader, lateness), LATER_MOVES) if reader else (SCRIPT, MOVES)
+    query = SteppedQuery(spark, folder, script, moves)
     query.start()
-    for move in MOVES[:settled]:
+    for move in moves[begun:settled]:
         query.put(move)
         query.settle()
-    query.put(MOVES[settled])
+    query.put(moves[settled])
     # With it everything that it started: a JVM that outlives it would finish the batch.
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), *map(int, sys.argv[3:4]), *sys.argv[4:])

@@ -18,6 +18,9 @@ What is in no operator's state may change. That is time, in two kinds.
 ``PANES``  Numbers of an EMIT clause that no state knows: how often early panes come, a smaller lateness
            (``sqlext_udfs.windows.policy_state``).
 
+``LATENESS``  A larger lateness, and perhaps other such numbers. The run remembers which windows were closed by then,
+           and that they stay so (``sqlext.jobs.runs``).
+
 ``ABOVE``  What is made of the rows of the topmost operator with state: what is selected and filtered above. Of groups
            that an operator of ours keeps also which aggregates, and HAVING. State knows aggregates by name. One that
            is new begins with the rows to come. Of groups that Spark keeps the aggregates must stay, in their order.
@@ -64,6 +67,7 @@ _STATES = (KEPT, KEPT_BY_SPARK)
 #: Parts that have columns as their places.
 _OF_COLUMNS = ("source columns", "SELECT", "WHERE", "inserted columns", "watermark", "computed column ")
 _END, _BEATS = "end of input", "heartbeats"
+_EMIT = "EMIT"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
 _OF_PLACE = ("source option ", "reader of ", "sources read twice", "replays into ", _BEATS, _END)
@@ -80,6 +84,7 @@ class ChangeKind(Enum):
     OWN = "own sources"
     BUCKETS = "buckets"
     PANES = "panes"
+    LATENESS = "lateness"
     ABOVE = "above the state"
 
 
@@ -118,7 +123,7 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         found = [c for c in found if not c.part.startswith(_OF_COLUMNS)]
     if _only_above(found, old, new):
         found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
-    found = [replace(c, kind=ChangeKind.PANES) if _bears_emit(c.part, old, new) else c for c in found]
+    found = [replace(c, kind=_kind_of_emit(c, old, new)) for c in found]
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
     return [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
 
@@ -137,18 +142,36 @@ def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> 
     return same and known and not _are_rewritten(old[AGGREGATES][0], new[AGGREGATES][0])
 
 
-def _bears_emit(part: str, old: Fingerprint, new: Fingerprint) -> bool:
-    """Whether a part is an EMIT clause whose open windows can go on under the new one."""
-    if _base(part) != "EMIT":
-        return False
-    windows = part.replace("EMIT", OPEN_WINDOWS)
+def lengthened(old: Fingerprint, new: Fingerprint) -> int | None:
+    """Return the lateness (ms) of the older query, where open windows go on under a longer one; else None."""
+    numbers = _numbers(_EMIT, old, new)
+    if numbers is None or not numbers[0].may_become(numbers[1]) or not numbers[0].lateness < numbers[1].lateness:
+        return None
+    return numbers[0].lateness
+
+
+def _kind_of_emit(change: Change, old: Fingerprint, new: Fingerprint) -> ChangeKind:
+    """Return what kind a change is, where it may be of an EMIT clause under whose new form open windows can go on."""
+    numbers = _numbers(change.part, old, new) if _base(change.part) == _EMIT else None
+    if numbers is None or not numbers[0].may_become(numbers[1]):
+        return change.kind
+    if numbers[1].lateness <= numbers[0].lateness:
+        return ChangeKind.PANES
+    # A run remembers one time up to which windows are closed: that of its only operator with windows.
+    alone = all(sum(_base(part) == _EMIT for part in prints) == 1 for prints in (old, new))
+    return ChangeKind.LATENESS if alone else change.kind
+
+
+def _numbers(part: str, old: Fingerprint, new: Fingerprint) -> tuple[PolicyNumbers, PolicyNumbers] | None:
+    """Return the numbers of an EMIT clause before and now, where open windows know no others."""
+    windows = part.replace(_EMIT, OPEN_WINDOWS)
     if not _are_same(windows, old, new):
-        return False
+        return None
     try:
         before, now = (PolicyNumbers(n, tuple(c)) for n, c in (json.loads(p[windows][0]) for p in (old, new)))
     except ValueError:  # a text that was too long for a fingerprint
-        return False
-    return before.may_become(now)
+        return None
+    return before, now
 
 
 def _are_same(part: str, old: Fingerprint, new: Fingerprint) -> bool:

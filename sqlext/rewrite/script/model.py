@@ -260,6 +260,7 @@ class SparkScript:
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
         buckets: into how many the state of each of its operators is cut.
+        closed: as of ``QueryRun``.
         at_once: whether it reads all that its inputs have as one batch, which keeps no state.
         local: whether it runs in this process.
         read_by_spark: tables that Arrow might have read, each with why Spark reads it.
@@ -282,6 +283,7 @@ class SparkScript:
     table_functions: tuple[UserTableFunction, ...] = ()
     read_by_spark: tuple[tuple[str, str], ...] = ()
     buckets: int = DEFAULT_BUCKETS
+    closed: int | None = None
     at_once: bool = False
     local: bool = False
 

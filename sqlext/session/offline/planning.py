@@ -310,7 +310,7 @@ def _told(decision: Decision | None) -> tuple[str, ...]:
         return ()
     if decision.loses:
         return (f"it {leaves_text(decision.changes)}",)
-    return tuple(texts_of(decision.changes)) if decision.verdict is Verdict.GOES_ON else ()
+    return tuple(texts_of(decision.changes, decision.run)) if decision.verdict is Verdict.GOES_ON else ()
 
 
 def _as_they_start(plans: Sequence[QueryPlan], *, stopped: bool) -> list[QueryPlan]:

@@ -117,7 +117,7 @@ def open_script(
 
 def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[str, Any]:
     """Return the arguments that all operators of a query have."""
-    return {"registered": registered, "buckets": script.buckets}
+    return {"registered": registered, "buckets": script.buckets, "closed": script.closed}
 
 
 def states_before(script: SparkScript, state: CarriedState) -> Mapping[str, StateBefore]:

@@ -56,7 +56,7 @@ class SessionsOfChanges(BucketOperator[OpenSessions]):
 
     def __init__(self, specification: WindowSpecification, types: Sequence[pa.DataType]) -> None:
         policy, kind = specification.policy, specification.kind
-        horizon, window = horizon_of(policy), policy.window
+        horizon, window = horizon_of(policy, specification.closed), policy.window
         if horizon is None or kind is None or not isinstance(window, Session) or isinstance(window, LimitedSession):
             raise ValueError("sessions of rows that change give one pane, and have no maximum")
         self._horizon = horizon

@@ -36,7 +36,7 @@ class WindowedGroups(BucketOperator[Groupings]):
     """
 
     def __init__(self, specification: WindowSpecification, types: Sequence[pa.DataType]) -> None:
-        horizon = horizon_of(specification.policy)
+        horizon = horizon_of(specification.policy, specification.closed)
         kind, start, end = specification.kind, specification.start, specification.end
         if horizon is None or kind is None or start is None or end is None:
             raise ValueError("windows of rows that change give one pane, and have their bounds in columns")

@@ -42,7 +42,8 @@ class WindowFunction:
     - ``name``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
     - ``registered``: the ``UserFunctions`` of the session;
     - ``buckets``: by default ``DEFAULT_BUCKETS``;
-    - ``before``: the ``StateBefore`` with which it begins.
+    - ``before``: the ``StateBefore`` with which it begins;
+    - ``closed``: ms of the query's watermark less the lateness of then, up to which windows stay closed.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.windows.evictors import Eviction, Evictors
 from sqlext_udfs.windows.groups.state import StateLayout
 from sqlext_udfs.windows.policy import Policy, Session
@@ -17,6 +18,7 @@ class CompiledPolicy:
     Args:
         policy: what to do.
         conditions, triggers, evictors: those of users, by the names that the policy has for them.
+        closed: as of ``WindowSpecification``.
 
     Attributes:
         policy: what to do.
@@ -27,13 +29,22 @@ class CompiledPolicy:
         inclusive: whether sessions that touch are one.
         combines: whether a group's rows of one step may be added at once.
         lateness: in ms; windows of the batch clock have none.
+        closed: up to which end (ms) windows take no rows, whatever the watermark says.
 
     Raises:
         ValueError: if the trigger cannot be used with the window, or a name is not registered.
     """
 
-    def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers, evictors: Evictors) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        conditions: Conditions,
+        triggers: Triggers,
+        evictors: Evictors,
+        closed: int = BEFORE_ALL,
+    ) -> None:
         self.policy = policy
+        self.closed = closed
         self.program = TriggerProgram(policy, conditions, triggers)
         self.layout = StateLayout(policy, self.program)
         self.eviction = None if policy.evictor is None else Eviction(policy.evictor, evictors)

@@ -16,10 +16,12 @@ class Horizon:
     Attributes:
         delay: how long (ms) after its end a window gives its pane: the delay of the watermark, and lateness.
         lateness: how much of the delay (ms) is lateness: rows may come to a window whose end the watermark has passed.
+        closed: as of ``WindowSpecification``.
     """
 
     delay: int
     lateness: int
+    closed: int = BEFORE_ALL
 
     def over(self, clock: Clock) -> int:
         """Return up to which end windows give their pane."""
@@ -27,7 +29,7 @@ class Horizon:
 
     def late(self, clock: Clock) -> int:
         """Return up to which end windows take no more rows (rule M7: by the watermark of the batch before)."""
-        return _bounded(clock.late_watermark, self.delay)
+        return max(_bounded(clock.late_watermark, self.delay), self.closed)
 
     def passed(self, clock: Clock) -> int:
         """Return up to which end rows that come now are behind the watermark."""
@@ -60,20 +62,36 @@ class ClockHorizon:
         return Wakeup(processing=end)
 
 
-def horizon_of(policy: Policy) -> Horizon | ClockHorizon | None:
-    """Return when a policy's windows are over, by the watermark or by the clock; None for more than one pane."""
+def horizon_of(policy: Policy, closed: int = BEFORE_ALL) -> Horizon | ClockHorizon | None:
+    """Return when a policy's windows are over, by the watermark or by the clock; None for more than one pane.
+
+    Args:
+        policy: what to do.
+        closed: as of ``WindowSpecification``.
+    """
     if policy.processing_time:
         return ClockHorizon() if policy.trigger == AfterWatermark() and policy.evictor is None else None
-    return single_pane_horizon(policy)
+    return single_pane_horizon(policy, closed)
 
 
-def single_pane_horizon(policy: Policy) -> Horizon | None:
-    """Return when a policy's windows are over, if it gives each key and window exactly one pane; else None."""
+def single_pane_horizon(policy: Policy, closed: int = BEFORE_ALL) -> Horizon | None:
+    """Return when a policy's windows are over, if it gives each key and window exactly one pane; else None.
+
+    Args:
+        policy: what to do.
+        closed: as of ``WindowSpecification``.
+    """
     if not policy.gives_one_pane:
         return None
     # The window ends 1 ms earlier where its last millisecond counts, as in Flink.
     early = 1 if policy.options.window_end == "last_ms" else 0
-    return Horizon(policy.delay + policy.lateness - early, policy.lateness)
+    return Horizon(policy.delay + policy.lateness - early, policy.lateness, closed)
+
+
+def closed_until(policy: Policy, watermark: int) -> int:
+    """Return the last end of a window that is over at a watermark (ms), which lateness has been taken from."""
+    # The window ends 1 ms earlier where its last millisecond counts.
+    return watermark - policy.delay + (policy.options.window_end == "last_ms")
 
 
 def policy_wakeup(policy: Policy, deadlines: Wakeup) -> Wakeup:

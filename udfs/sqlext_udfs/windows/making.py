@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.windows.filling.operator import FilledWindows, filled_types
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.table_keys import FilledTableKeys
+from sqlext_udfs.windows.horizon import closed_until
 from sqlext_udfs.windows.operator import Latest, WindowOperator
 from sqlext_udfs.windows.policy import Global, Session
 from sqlext_udfs.windows.policy_json import policy_from_json
@@ -34,12 +36,15 @@ def specification_of(
 
     Args:
         arguments: ``policy`` as JSON; ``aggregates``: of each its function, positions, distinct, parameters;
-            ``places``: the other fields.
+            ``places``: the other fields; ``closed``: ms of the query's watermark less the lateness of then, up to which
+            windows stay closed, None for none; ``lag``: how far the operator's watermark stays behind that.
         known: gives aggregates of users their classes.
     """
     aggregates = known([AggregateCall(*a) for a in arguments["aggregates"]])
     places = dict(arguments["places"])
-    return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
+    policy, closed = policy_from_json(arguments["policy"]), arguments.get("closed")
+    made = WindowSpecification(policy=policy, aggregates=aggregates, **places)
+    return made if closed is None else replace(made, closed=closed_until(policy, closed - arguments.get("lag", 0)))
 
 
 def window_operator(

@@ -87,7 +87,7 @@ class WindowOperator(BucketOperator[Any]):
         engine = _one_pane(specification, types, panes) if least == 1 else None
         if engine is None:
             policy = specification.policy
-            compiled = WindowEngine(policy, _conditions(policy), triggers, evictors)
+            compiled = WindowEngine(policy, _conditions(policy), triggers, evictors, closed=specification.closed)
             engine = _any_panes(specification, types, panes, compiled, alone=least == _ALONE)
         self._engine = engine
 
@@ -156,7 +156,7 @@ class WindowOperator(BucketOperator[Any]):
 
 def _one_pane(of: WindowSpecification, types: Sequence[pa.DataType], panes: PaneTable) -> Engine | None:
     """Return the engine on whole columns, if the policy is one for it."""
-    horizon, pieces, rules = single_pane_horizon(of.policy), _pieces(of), _session_rules(of)
+    horizon, pieces, rules = single_pane_horizon(of.policy, of.closed), _pieces(of), _session_rules(of)
     if horizon is None:
         return None
     if rules is not None:

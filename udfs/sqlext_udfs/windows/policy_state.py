@@ -1,7 +1,8 @@
 """Say which numbers of a policy its state does not know, so that they may change while windows are open.
 
 A trigger keeps counts and its next deadlines. What it counts up to stands in the policy alone, and so does how far away
-the deadline after the next one is. How long a closed window takes rows does too: a window that is gone stays gone.
+the deadline after the next one is. How long a window takes rows after its end does too. A window that is gone stays
+gone under a longer lateness (``WindowSpecification.closed``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class PolicyNumbers(NamedTuple):
     """The numbers that may change.
 
     Attributes:
-        lateness: only to a smaller one, not to 0: a window that is gone would begin anew with its late rows.
+        lateness: to any but 0: windows that go at their end have a state of another form.
         counts: of triggers that cut micro-batches, in their order: only to larger ones, as more rows may be counted.
     """
 
@@ -36,7 +37,7 @@ class PolicyNumbers(NamedTuple):
     def may_become(self, others: PolicyNumbers) -> bool:
         """Whether open windows can go on under other numbers of the same form."""
         larger = len(self.counts) == len(others.counts) and all(map(int.__le__, self.counts, others.counts))
-        return others.lateness <= self.lateness and larger
+        return larger
 
 
 def form_of(policy: Policy) -> Policy:

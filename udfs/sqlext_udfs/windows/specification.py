@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.aggregation import Aggregation
+from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.windows.policy import Policy
 
 #: The columns after the aggregates', as (name, type); the type of ``late_row`` is the row's.
@@ -43,6 +44,7 @@ class WindowSpecification:
         kind: what each row does (``kernel.row_kinds``), where rows may be taken back: without a window, with the one
             that SQL gave, in sessions, or in windows of the batch clock.
         ttl: ms of processing time after which a group without new rows is forgotten: without a window only.
+        closed: windows that end up to this time (ms) were closed under a shorter lateness, and stay so.
     """
 
     keys: int
@@ -56,6 +58,7 @@ class WindowSpecification:
     row: int | None = None
     kind: int | None = None
     ttl: int | None = None
+    closed: int = BEFORE_ALL
 
 
 def output_types(specification: WindowSpecification, types: Sequence[pa.DataType]) -> list[tuple[str, pa.DataType]]:

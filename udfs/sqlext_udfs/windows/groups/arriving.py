@@ -99,22 +99,23 @@ class ArrivingElements:
                 low, end = i, ends[i]
 
 
-def late_by_own_window(assignments: Assignments, moment: TriggerMoment, lateness: int) -> Mask:
+def late_by_own_window(assignments: Assignments, moment: TriggerMoment, plan: CompiledPolicy) -> Mask:
     """Return which assignments are late by their own window, before it merges with others.
 
     Args:
         assignments: elements with their windows.
         moment: with the watermark by which rows are late.
-        lateness: of the policy (ms).
+        plan: the policy.
     """
+    end, lateness = assignments.end, plan.lateness
+    closed = np.asarray(end <= plan.closed)
     # No watermark yet: nothing is late.
     if moment.watermark == MIN:
-        return np.zeros(len(assignments), bool)
-    end = assignments.end
+        return closed
     # MAX stands for no end: it neither moves back nor grows by lateness.
     passing = np.where(end == MAX, end, end - 1) if moment.last_ms else end
     expiry = np.where(passing > MAX - lateness, MAX, passing + lateness)
-    return np.asarray(expiry <= moment.watermark)
+    return np.asarray(expiry <= moment.watermark) | closed
 
 
 def edges(*sorted_columns: Ints) -> list[int]:

@@ -5,6 +5,7 @@ It touches the groups that get rows or have a deadline due, however many others 
 
 from __future__ import annotations
 
+from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.evictors import Evictors
@@ -24,6 +25,7 @@ class WindowEngine:
         conditions: the conditions of WHEN, by name.
         triggers: registered triggers, by name.
         evictors: registered evictors, by name.
+        closed: as of ``WindowSpecification``.
 
     Raises:
         ValueError: if the trigger cannot be used with the window, or a name is not registered.
@@ -35,9 +37,11 @@ class WindowEngine:
         conditions: Conditions | None = None,
         triggers: Triggers | None = None,
         evictors: Evictors | None = None,
+        *,
+        closed: int = BEFORE_ALL,
     ) -> None:
         self.policy = policy
-        self.plan = CompiledPolicy(policy, conditions or {}, triggers or {}, evictors or {})
+        self.plan = CompiledPolicy(policy, conditions or {}, triggers or {}, evictors or {}, closed)
 
     def empty(self) -> WindowState:
         """Return the state before the first step."""

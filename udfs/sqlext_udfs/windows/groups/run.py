@@ -70,7 +70,7 @@ class GroupRun:
         return watermark if watermark in (MIN, MAX) else max(watermark - self.policy.delay, MIN)
 
     def _with_windows(self, assignments: Assignments) -> list[WindowGroup]:
-        late = late_by_own_window(assignments, self.moment, self.plan.lateness)
+        late = late_by_own_window(assignments, self.moment, self.plan)
         self.late_windows = assignments.element[late]
         assignments = assignments.only(~late)
         ordered = assignments.only(np.lexsort((assignments.end, assignments.start, assignments.key)))
@@ -110,7 +110,7 @@ class GroupRun:
         return [g for of_key in by_key.values() for g in of_key] + merged_away
 
     def _without_late_sessions(self, assignments: Assignments, by_key: dict[int, list[WindowGroup]]) -> Assignments:
-        late = late_by_own_window(assignments, self.moment, self.plan.lateness)
+        late = late_by_own_window(assignments, self.moment, self.plan)
         # Beam judges a row by its own window (before_merge, Beam 3); by default the merged session decides.
         if late.any() and self.policy.options.late_check == "after_merge":
             suspects = [int(i) for i in np.flatnonzero(late)]

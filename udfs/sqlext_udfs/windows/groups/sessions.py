@@ -142,6 +142,6 @@ def late_after_merge(
     late = set()
     for key, own in windows.items():
         for start, end in merged_ends(own, inclusive=plan.inclusive):
-            if later(moment.passing(end), plan.lateness) <= moment.watermark:
+            if end <= plan.closed or later(moment.passing(end), plan.lateness) <= moment.watermark:
                 late |= {i for i in suspects if assignments.key[i] == key and start <= assignments.start[i] < end}
     return late

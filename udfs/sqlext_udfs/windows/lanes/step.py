@@ -142,7 +142,7 @@ def _windows(
     windows = assign(plan.policy, rows, times.now)
     own = plan.moment()
     own.watermark = times.before
-    late: Bools = late_by_own_window(windows, own, plan.lateness)
+    late: Bools = late_by_own_window(windows, own, plan)
     if not late.any():
         return windows, _NOTHING, keys
     lost = only_in(windows.element[late], windows.element[~late])
