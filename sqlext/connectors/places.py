@@ -68,6 +68,19 @@ class TablePlaces(Protocol):
             SqlExtError: OPT-009 where there is nothing, RUN-068 and RUN-069 where the query cannot read on.
         """
 
+    def is_shared(self, end: Mapping[str, object]) -> bool:
+        """Return whether another reader can go on from a place of one reader; of one of another connector true."""
+
+    def carried(self, end: Mapping[str, object], form: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Return a place of one reader as another one writes it.
+
+        Args:
+            form: any place of the other one, of the same table.
+
+        Returns:
+            None for places of another connector, and where a log of files says what they mean.
+        """
+
     def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
         """Check that a table is the one that a query of this name has read.
 

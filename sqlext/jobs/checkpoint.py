@@ -480,7 +480,7 @@ class QueryHome:
     def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
         """Return whether the state has to be left behind."""
         found = changes(old, new)
-        carried = not any(c.kind is ChangeKind.PLACE for c in found)
+        carried = not any(c.kind in (ChangeKind.PLACE, ChangeKind.READER) for c in found)
         changed = "; ".join(str(c) for c in found if c.kind in (ChangeKind.STATE, ChangeKind.PLACE))
         if changed and not (leaves_state and carried):
             without = f"; SET '{LEAVES_STATE}' = 'true' goes on from its place without its state" if carried else ""

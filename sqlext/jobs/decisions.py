@@ -114,6 +114,11 @@ def rearranges(found: Iterable[Change]) -> bool:
     return any(change.kind is ChangeKind.OWN for change in found)
 
 
+def hands_over(found: Iterable[Change]) -> bool:
+    """Return whether other readers go on from the places of a checkpoint."""
+    return any(change.kind is ChangeKind.READER for change in found)
+
+
 def rebuckets(found: Iterable[Change]) -> bool:
     """Return whether state is cut into another number of buckets: then it goes along into a new checkpoint."""
     kinds = {change.kind for change in found}
@@ -138,7 +143,8 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
         if goes_on:
             query.sources()
         found = tuple(changes(previous.fingerprint, prints)) if previous is not None else ()
-        if (leaves and AT_ONCE not in prints) or rearranges(found) or (goes_on and rebuckets(found)):
+        sources_move = rearranges(found) or hands_over(found) or (goes_on and rebuckets(found))
+        if (leaves and AT_ONCE not in prints) or sources_move:
             home.require_noted_sources()
     except SqlExtError as error:
         return Decision(Verdict.REFUSED, refusal=error)

@@ -7,6 +7,8 @@ operators. A renewal takes these steps:
    checkpoint in other buckets.
 2. The old checkpoint's place is written over the place of that micro-batch. Every source goes on from there.
 
+Where only the sources are others, the checkpoint stays, and what it says of them is written anew (``rearrangement``).
+
 Sources in the query's own folder (heartbeats, ticks) begin anew, but for the dead letters that come back once. So does
 the watermark: the old one followed the old rule. Where state goes along, the watermark does too.
 """
@@ -14,17 +16,18 @@ the watermark: the old one followed the old rule. Where state goes along, the wa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import DIVIDED, QueryHome
-from sqlext.jobs.decisions import rearranges, rebuckets
+from sqlext.jobs.decisions import hands_over, rearranges, rebuckets
+from sqlext.jobs.handover.ends import FirstBatch, Handover, ReadTables
 from sqlext.jobs.progress import begins_anew
 from sqlext.jobs.query_files import TIME, last_number
-from sqlext.jobs.rearrangement import rearrange
+from sqlext.jobs.rearrangement import last_offsets, rearrange
 from sqlext.jobs.runs import QueryRun
 from sqlext.spark.reading.views import CarriedState
 from sqlext.spark.sessions import patiently
@@ -42,13 +45,13 @@ NOTHING = "-"
 PRUNES = "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan"
 
 
-#: Begins a checkpoint in a folder below the query's, and returns how Spark describes the sources. State that is still
+#: Begins a checkpoint in a folder below the query's, and returns what its first micro-batch tells. State that is still
 #: to be divided is only put at its place.
-Sources = Callable[[str, CarriedState | None], Sequence[str]]
+Sources = Callable[[str, CarriedState | None], FirstBatch]
 
 
-def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str) -> list[str]:
-    """Run a first micro-batch that takes nothing, and return how Spark describes its sources.
+def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str) -> FirstBatch:
+    """Run a first micro-batch that takes nothing, and return what it tells of its sources.
 
     Args:
         rows: the query's, its sources filtered out.
@@ -70,20 +73,32 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str)
     # Spark runs no micro-batch where no source has data, and then there is no place to write over.
     if report is None or last_number(home.location, f"{folder}/commits") != 0:
         raise _impossible(home, "its sources have nothing now that would say how they are to be read")
-    return [source.description for source in report.sources]
+    ends = ends_of(home.location, folder)
+    logs = {number: tuple(_log_of_files(home.location, f"{folder}/sources/{number}")) for number in range(len(ends))}
+    return FirstBatch([source.description for source in report.sources], ends, logs)
 
 
-def refit(home: QueryHome, run: QueryRun, clock: str | None, sources: Sources, *, at_once: bool) -> None:
+def _log_of_files(place: Location, key: str) -> Iterator[str]:
+    """Yield the parts of the log of files that a source of Spark's has, if it has one."""
+    for name in place.names(key):
+        if name.removesuffix(".compact").isdecimal():
+            yield place.text(f"{key}/{name}") or ""
+
+
+def refit(
+    home: QueryHome, run: QueryRun, clock: str | None, sources: Sources, reads: ReadTables, *, at_once: bool
+) -> None:
     """Give a query whose checkpoint does not fit as it is one that does; the run begins later.
 
     One that leaves its state behind gets a checkpoint that has its place. One whose state is to have other buckets
-    gets one that has its state too. One that becomes endless, or scheduled, keeps its own. Closing the folder puts
-    back what is set aside or overwritten here.
+    gets one that has its state too. One that becomes endless, or scheduled, or has other readers, keeps its own.
+    Closing the folder puts back what is set aside or overwritten here.
 
     Args:
         run: under which it goes on.
         clock: see ``QueryHome.own_sources``.
         sources: begins a checkpoint.
+        reads: the tables of the query as it is now.
         at_once: whether it is one batch.
 
     Raises:
@@ -94,7 +109,7 @@ def refit(home: QueryHome, run: QueryRun, clock: str | None, sources: Sources, *
         return
     found = changes(before.fingerprint, run.fingerprint)
     renews, carries = run.renews(before), rebuckets(found)
-    if not renews and not rearranges(found):
+    if not renews and not rearranges(found) and not hands_over(found):
         return
     # Without a micro-batch there is no place to keep, and no state.
     is_kept = not at_once and last_number(home.location, f"{CHECKPOINT}/offsets") >= 0
@@ -105,9 +120,13 @@ def refit(home: QueryHome, run: QueryRun, clock: str | None, sources: Sources, *
     if not is_kept:
         return
     if not renews:
-        move_sources(home, sources(SCRATCH, None), clock, digest(run.fingerprint))
+        folders = sorted({name.partition("/")[0] for name in home.sources.names()})
+        first = sources(SCRATCH, None)
+        handover = Handover(home, first, reads, folders) if hands_over(found) else None
+        move_sources(home, first.sources, clock, digest(run.fingerprint), handover)
         return
-    carry_over(old, home, sources(CHECKPOINT, CarriedState(state, None) if carries else None), clock, watermark=carries)
+    first = sources(CHECKPOINT, CarriedState(state, None) if carries else None)
+    carry_over(old, home, first.sources, clock, watermark=carries)
 
 
 def carry_over(
@@ -144,19 +163,24 @@ def carry_over(
         place.put(f"{CHECKPOINT}/commits/0", "\n".join([version, changed, *more]))
 
 
-def move_sources(home: QueryHome, sources: Sequence[str], clock: str | None, mark: str) -> None:
+def move_sources(
+    home: QueryHome, sources: Sequence[str], clock: str | None, mark: str, handover: Handover | None = None
+) -> None:
     """Give the sources of a query's checkpoint the numbers that they have now; its state stays.
 
     Args:
         sources: what ``begin_empty`` returned, for a checkpoint elsewhere.
         clock: see ``QueryHome.own_sources``.
         mark: see ``rearrangement.rearrange``.
+        handover: to other readers, if there are others.
 
     Raises:
-        SqlExtError: RUN-027 where the old query had more sources, or less.
+        SqlExtError: RUN-027 where the old query had more sources, or less, or another reader cannot have a place.
     """
     theirs, ours = _matched(home, CHECKPOINT, len(ends_of(home.location, CHECKPOINT)), sources, clock)
-    rearrange(home.location, theirs, ours, len(sources), mark)
+    offsets = {key: lines_of(home.location, key)[2:] for key in last_offsets(home.location)}
+    handed = handover.handed(offsets, dict(zip(theirs, ours, strict=True))) if handover is not None else {}
+    rearrange(home.location, theirs, ours, len(sources), mark, handed)
 
 
 def _matched(

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from sqlext.analysis.inserts.bound import FINAL_STATE, BoundInsert
+from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import wanted_source
@@ -18,7 +19,8 @@ from sqlext.connectors.registry import connector_of
 from sqlext.databricks import PlatformRules
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.decisions import Decision, Starting, decide, plan_runs
+from sqlext.jobs.decisions import Decision, Starting, decide, hands_over, plan_runs
+from sqlext.jobs.handover.ends import ReadTables, cannot_share
 from sqlext.jobs.parts import Place
 from sqlext.jobs.places import read_offsets
 from sqlext.jobs.runs import QueryRun, begun_run
@@ -27,7 +29,9 @@ from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import (
     Begun,
+    asked_readers,
     can_divide,
+    can_hand_over,
     heartbeats,
     kept_readers,
     kept_state,
@@ -48,6 +52,9 @@ from sqlext_catalog.model import QueryRecord, keeping_query
 
 #: Why state keeps its number of buckets.
 _UNDIVIDED = "only that of operators of ours can be divided, each on the one before, and not for final-state"
+
+#: Why a table keeps its reader.
+_UNREAD = "its state, or its place, is not the same for both"
 
 
 @dataclass
@@ -116,12 +123,23 @@ class JobDraft:
 
 
 def _require_same(home: QueryHome, draft: Draft) -> None:
-    """Refuse tables that are others than those that a query has read (RUN-075)."""
-    streams = [s.table for s in draft.script.sources if s.streaming]
-    for table in (*streams, *(step.table for step in draft.script.read_by_arrow)):
+    """Refuse tables that are others than those that a query has read (RUN-075), or that cannot get another reader."""
+    before, there = home.run(), read_offsets(home)
+    hands = before is not None and hands_over(changes(before.fingerprint, draft.prints))
+    for table in draft.script.streams:
         places = connector_of(table).table_places()
-        if places is not None:
-            places.require_same(table, read_offsets(home), draft.name)
+        if places is None:
+            continue
+        places.require_same(table, there, draft.name)
+        if hands and not all(map(places.is_shared, there.offsets)):
+            raise cannot_share(draft.name)
+
+
+def reads_of(script: SparkScript) -> ReadTables:
+    """Return the tables that a script reads as streams."""
+    found = (connector_of(table).table_places() for table in script.streams)
+    own = (*(s.view for s in script.sources if s.streaming and s.own), *(step.scan for step in script.read_by_arrow))
+    return ReadTables([places for places in dict.fromkeys(found) if places is not None], own)
 
 
 def script_name(source: SourceText) -> str:
@@ -264,21 +282,37 @@ class Drafts:
         script: SparkScript = compiled(begun=begun)
         if begun is None:
             return script, ()
-        kept = self._kept_readers(script, compiled)
         asked = other_buckets(self.settings, begun)
         if asked is None or not state_buckets(script):
-            return script, kept
+            return self._read_otherwise(script, compiled, begun, insert)
+        kept = self._kept_readers(script, compiled, "its state gets other buckets first")
         if can_divide(script, insert.plan) and insert.mode != FINAL_STATE:
             return compiled(begun=replace(begun, buckets=asked)), kept
         return script, (*kept, f"state stays in {begun.buckets} buckets: {_UNDIVIDED}")
 
-    def _kept_readers(self, script: SparkScript, compiled: Callable[..., SparkScript]) -> tuple[str, ...]:
-        """Return what is said of tables for which somebody asks for another reader."""
-        tables = (*(s.table for s in script.sources if s.streaming), *(s.table for s in script.read_by_arrow))
-        if all(wanted_source(table, self.settings) == "auto" for table in tables):
+    def _read_otherwise(
+        self, script: SparkScript, compiled: Callable[..., SparkScript], begun: Begun, insert: BoundInsert
+    ) -> tuple[SparkScript, tuple[str, ...]]:
+        """Return the script of a query with the readers that somebody asks for, or says why they stay."""
+        asked = asked_readers(self.settings, begun, script.streams)
+        if asked == begun:
+            return script, ()
+        try:
+            other = compiled(begun=asked)
+        except SqlExtError:  # the other reader cannot: then nothing else could be read either
+            return script, ()
+        # What an older version began does not say how its state is cut.
+        known = begun.buckets is not None or not state_buckets(other)
+        if known and can_hand_over(script, other, insert.plan):
+            return other, ()
+        return script, self._kept_readers(script, compiled, _UNREAD)
+
+    def _kept_readers(self, script: SparkScript, compiled: Callable[..., SparkScript], why: str) -> tuple[str, ...]:
+        """Return what is said of tables for which somebody asks for another reader, and which keep theirs."""
+        if all(wanted_source(table, self.settings) == "auto" for table in script.streams):
             return ()
         try:
-            return kept_readers(script, compiled(begun=None))
+            return kept_readers(script, compiled(begun=None), why)
         except SqlExtError:  # the other reader cannot: then nothing else could be read either
             return ()
 

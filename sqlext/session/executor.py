@@ -20,6 +20,7 @@ from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.handover.ends import FirstBatch
 from sqlext.jobs.limits import ended_by_limit, limited, limited_time
 from sqlext.jobs.parts import Beside, JobPart, Place, Schedule
 from sqlext.jobs.query import JobLog, Query
@@ -42,7 +43,7 @@ from sqlext.rewrite.script.begun import readers
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
-from sqlext.session.drafts import Draft, Drafts, RunOptions, fed, shared_by
+from sqlext.session.drafts import Draft, Drafts, RunOptions, fed, reads_of, shared_by
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
@@ -338,7 +339,7 @@ class SparkHandler:
             return
         clock, sources = env.settings.get("sqlext.clock"), partial(self._sources, draft, place.home, env, schedule)
         try:
-            refit(place.home, place.run, clock, sources, at_once=draft.script.at_once)
+            refit(place.home, place.run, clock, sources, reads_of(draft.script), at_once=draft.script.at_once)
         except SqlExtError as error:
             raise error.at(draft.insert.span) from error.__cause__
 
@@ -350,8 +351,8 @@ class SparkHandler:
         schedule: Schedule,
         folder: str,
         state: CarriedState | None = None,
-    ) -> Sequence[str]:
-        """Return how Spark describes the sources of a query, by a first micro-batch in a checkpoint of its folder.
+    ) -> FirstBatch:
+        """Return what a first micro-batch tells of the sources of a query, in a checkpoint of its folder.
 
         Args:
             state: with which it begins. If it is to be divided first, no checkpoint is begun.
@@ -360,7 +361,7 @@ class SparkHandler:
         runs = not schedule.bounded
         opened = self._open(draft.script, env, home, draft.insert.span, runs=runs, skips=True, state=state)
         if state is not None and state.checkpoint is not None:
-            return ()
+            return FirstBatch((), (), {})
         with quiet():
             found = begin_empty(opened.rows, home, draft.script.output_mode, folder)
         home.location.store.remove(SCRATCH)

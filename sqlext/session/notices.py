@@ -28,6 +28,7 @@ _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
     ChangeKind.ABOVE: "state stays; this holds for what comes out from now on",
     ChangeKind.OWN: "it goes on from its place, with its state",
+    ChangeKind.READER: "it goes on from its place, with its state",
     ChangeKind.BUCKETS: "its state is divided anew when it starts, and nothing of it is lost",
     ChangeKind.PANES: "windows that are open stay with their rows, those that are gone stay gone; this holds for panes"
     " from now on",

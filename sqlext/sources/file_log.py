@@ -191,5 +191,10 @@ class FileLog:
             raise self._damaged(key, "is damaged") from None
 
 
+def log_text(files: Sequence[FoundFile]) -> dict[str, str]:
+    """Return the entries of a log of some files, by their keys."""
+    return {_key(0): json.dumps(files)} if files else {}
+
+
 def _key(start: int) -> str:
     return f"{start:0{_DIGITS}}{_ENDING}"

@@ -12,6 +12,9 @@ What is in no operator's state may change. That is time, in two kinds.
            other way round. Their places get other numbers in the checkpoint, and state stays
            (``sqlext.jobs.rearrangement``).
 
+``READER``  Which reader reads a table: Spark's or ours. Its place is written as the other one's, and state stays, if
+           operators of ours keep it (``sqlext.jobs.handover``).
+
 ``BUCKETS``  Into how many buckets the state of operators of ours is cut. It is divided anew when the query starts, in
            a new checkpoint (``sqlext.jobs.renewal``).
 
@@ -29,7 +32,7 @@ All other differences rule out going on from the state.
 
 ``STATE``  What has made the state, the rowtime's column for instance. Without its state the query could go on from the
            place that it had read up to.
-``PLACE``  What that place is of: the sources, their order, and their readers.
+``PLACE``  What that place is of: the sources and their order; their readers where state is not the same.
 """
 
 from __future__ import annotations
@@ -70,7 +73,8 @@ _END, _BEATS = "end of input", "heartbeats"
 _EMIT = "EMIT"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
-_OF_PLACE = ("source option ", "reader of ", "sources read twice", "replays into ", _BEATS, _END)
+_READER = "reader of "
+_OF_PLACE = ("source option ", _READER, "sources read twice", "replays into ", _BEATS, _END)
 _MISSING = ("not there", "")
 
 
@@ -82,10 +86,15 @@ class ChangeKind(Enum):
     TIME = "time"
     ROWS = "rows"
     OWN = "own sources"
+    READER = "reader"
     BUCKETS = "buckets"
     PANES = "panes"
     LATENESS = "lateness"
     ABOVE = "above the state"
+
+
+#: What rules out going on from the state.
+_RULES_OUT = (ChangeKind.STATE, ChangeKind.PLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,18 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
     found = [replace(c, kind=_kind_of_emit(c, old, new)) for c in found]
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
-    return [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
+    found = [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
+    handed = _keep_state(old, new) and all(_is_reader(c) or c.kind not in _RULES_OUT for c in found)
+    return [replace(c, kind=ChangeKind.READER) if handed and _is_reader(c) else c for c in found]
+
+
+def _is_reader(change: Change) -> bool:
+    return change.part.startswith(_READER)
+
+
+def _keep_state(old: Fingerprint, new: Fingerprint) -> bool:
+    """Whether the same operators of ours keep state, or none does: Spark's state is another one's for each reader."""
+    return old.get(BUCKETS) == new.get(BUCKETS)
 
 
 def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> bool:

@@ -85,6 +85,7 @@ class Kafka(Connector):
 
     name = "kafka"
     reader = "sqlext.connectors.kafka.reader.tables:READER"
+    places = "sqlext.connectors.kafka.reader.places:PLACES"
     sink = "sqlext.connectors.kafka.sink:KafkaSink"
     decodes = True
     keeps_order = True

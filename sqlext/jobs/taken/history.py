@@ -121,12 +121,24 @@ def _taken(
     if source is None:
         return TakenRows()
     read = reads[number]
+    batches = _by_one_reader(batches, source)
     ends = [batch.ends[source] for batch in batches]
     splits = [read.reached(end) if read.reached is not None else {} for end in ends]
     if any(splits):
         return TakenRows(by_split=_by_split(batches, ends, splits))
     before = sum(other.table == read.table for other in reads[:number])
-    return TakenRows(dict(_by_path(batches, ends, _files(place, source, read.table, before))))
+    ours = any(_FILES in end for end in ends)
+    files = _our_files(place, read.table, before) if ours else found_files(place, source)
+    return TakenRows(dict(_by_path(batches, ends, files)))
+
+
+def _by_one_reader(batches: Sequence[LoggedBatch], source: int) -> Sequence[LoggedBatch]:
+    """Return the micro-batches since another reader of files goes on: what it has taken over has no batch of its own."""
+    ours = [_FILES in batch.ends[source] for batch in batches if batch.ends[source]]
+    changed = [
+        n for n, batch in enumerate(batches) if batch.ends[source] and (_FILES in batch.ends[source]) != ours[-1]
+    ]
+    return batches[changed[-1] + 1 :] if changed else batches
 
 
 def _judging(batches: Sequence[LoggedBatch], index: int) -> Taken:
@@ -163,8 +175,8 @@ def _count(end: Mapping[str, Any]) -> int:
     return int(end[_FILES]) if _FILES in end else int(end["logOffset"]) + 1
 
 
-def _files(place: Location, source: int, table: str, before: int) -> Iterator[tuple[int, str]]:
-    """Yield positions and paths of files; those that Spark found together have one position.
+def _our_files(place: Location, table: str, before: int) -> Iterator[tuple[int, str]]:
+    """Yield positions and paths of the files that a reader of ours has admitted.
 
     Args:
         before: how often the query reads the table before.
@@ -174,7 +186,6 @@ def _files(place: Location, source: int, table: str, before: int) -> Iterator[tu
     folders = {name.partition("/")[0] for name in place.names("sources") if name.endswith(".json")}
     own = {int(found[1] or 1): found[0] for found in map(view.fullmatch, folders) if found is not None}
     if not own:
-        yield from found_files(place, source)
         return
     log = FileLog(place.below("sources").below(own[sorted(own)[min(before, len(own) - 1)]]))
     yield from enumerate(file.path for file in log.between(0, len(log)))

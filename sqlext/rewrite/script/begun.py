@@ -1,9 +1,9 @@
 """Keep what a query began with: its readers, its number of buckets, whether it is one batch.
 
 The setting ``sqlext.source`` says which reader is wanted; a table's option of that name comes first. A query that goes
-on keeps its readers, because another reader has other offsets in the checkpoint. It keeps the number of buckets, unless
-``SET 'sqlext.state.buckets'`` asks for another one and its state can be divided (``can_divide``). So these choices are
-parts of its fingerprint.
+on keeps its readers, unless another one is asked for by name and its state is the same under that one
+(``can_hand_over``). It keeps the number of buckets, unless ``SET 'sqlext.state.buckets'`` asks for another one and its
+state can be divided (``can_divide``). So these choices are parts of its fingerprint.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from sqlext_catalog.model import Table
 
 _SETTING = "sqlext.state.buckets"
 _PREFIX = "reader of "
+#: Arguments of operators that say how rows come to them.
+_OF_FORM = ("packed", "name")
 #: What a fingerprint says of a table: as text, and compared.
 _ARROW = ("Arrow", "arrow 1")
 _OWN = ("sqlext's own", "own")
@@ -123,15 +125,39 @@ def readers(script: SparkScript) -> Fingerprint:
     return {**found, AT_ONCE: ("yes", "1")} if script.at_once else found
 
 
-def kept_readers(script: SparkScript, anew: SparkScript) -> tuple[str, ...]:
+def kept_readers(script: SparkScript, anew: SparkScript, why: str) -> tuple[str, ...]:
     """Return what is said of tables that another reader would read if the query began now, a line each.
 
     Args:
         anew: the script of the query as it would begin.
+        why: they stay.
     """
     now, wanted = (Begun.of(readers(of)).arrow for of in (script, anew))
     named = [(name, "Spark") for name in sorted(wanted - now)] + [(name, "Arrow") for name in sorted(now - wanted)]
-    return tuple(f"{who} reads `{name}`, as when the query began: each reader counts its places" for name, who in named)
+    return tuple(f"{who} reads `{name}`, as when the query began: {why}" for name, who in named)
+
+
+def asked_readers(settings: Settings, begun: Begun, tables: Iterable[Table]) -> Begun:
+    """Return the readers of a query that goes on, with those that somebody asks for by name."""
+    asked = {table.name.name: wanted_source(table, settings) for table in tables}
+    by_us = {name for name, who in asked.items() if who == "arrow"}
+    by_spark = {name for name, who in asked.items() if who == "spark"}
+    return replace(begun, arrow=(begun.arrow | by_us) - by_spark, own=begun.own - by_spark)
+
+
+def can_hand_over(script: SparkScript, other: SparkScript, plan: PlanNode) -> bool:
+    """Whether a query can go on as another script, in which other readers read its tables: its state is the same."""
+    keeping = Counter(node.function for node in walk(plan) if isinstance(node, Stateful) and node.keeps_state)
+    operators, others = ([step for step in s.steps if isinstance(step, OperatorView)] for s in (script, other))
+    ours = keeping == Counter(step.function for step in operators)
+    alone = all(connector_of(table).table_places() is not None for table in (*script.streams, *other.streams))
+    same = [_of_state(step) for step in operators] == [_of_state(step) for step in others]
+    return ours and same and alone and not script.at_once and not other.at_once
+
+
+def _of_state(step: OperatorView) -> tuple[str, list[tuple[str, object]]]:
+    """Return what an operator does: neither its name nor the form in which rows come to it is in its state."""
+    return step.function, [(name, value) for name, value in step.arguments if name not in _OF_FORM]
 
 
 def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:

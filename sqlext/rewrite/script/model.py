@@ -310,6 +310,11 @@ class SparkScript:
         return self.streaming and not self.at_once and any(isinstance(step, OperatorView) for step in self.steps)
 
     @property
+    def streams(self) -> tuple[Table, ...]:
+        """The tables that are read as streams."""
+        return (*(s.table for s in self.sources if s.streaming), *(step.table for step in self.read_by_arrow))
+
+    @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
         """The tables that Arrow reads."""
         return tuple(step for step in self.steps if isinstance(step, ArrowView))

@@ -126,7 +126,7 @@ class NewVersions(SparkHandler):
         if draft.script.ticks:
             new.write_first_tick()
         with self._settings(candidate):
-            sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT)
+            sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT).sources
         reached = ReachedBatch(old, old.last_batch())
         first = first_cut(reached) if candidate.fills_by_cuts else reached
         plan_first(first, new, sources, env.settings.get("sqlext.clock"), whole(first_ends(new)))

@@ -286,7 +286,7 @@ def refusals(candidate: Deployable, found: Sequence[Change]) -> Iterator[tuple[s
     for source in script.sources:
         if connector_of(source.table).gives_once:
             yield f"the rows of `{source.table.name.name}` come once", "another 'pipeline.name' reads what comes now"
-    places = "; ".join(str(change) for change in found if change.kind is ChangeKind.PLACE)
+    places = "; ".join(str(change) for change in found if change.kind in (ChangeKind.PLACE, ChangeKind.READER))
     if places:
         hint = "another 'pipeline.name' and another table leave the old one alone"
         yield f"the two versions do not read the same sources: {places}", hint

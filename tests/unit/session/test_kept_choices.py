@@ -1,4 +1,4 @@
-"""What is asked otherwise than a query began is said, where it stays: its readers, and its number of buckets."""
+"""What is asked otherwise than a query began holds, or is said to stay: its readers, and its number of buckets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
@@ -57,23 +58,52 @@ def draft(folder: Path, *texts: str) -> Draft:
     return collector.found[-1]
 
 
-def begun(folder: Path, *texts: str) -> None:
+def begun(folder: Path, *texts: str) -> Draft:
     """Let a query have begun."""
     found = draft(folder, *texts)
     query_folder(folder, "q", None, {}).put("run.json", json.dumps(asdict(QueryRun("1", found.prints))))
+    return found
 
 
 def asked(key: str, value: str) -> str:
     return f"SET '{key}' = '{value}';"
 
 
-@pytest.mark.parametrize(("one", "other", "shown"), [("spark", "arrow", "Spark"), ("arrow", "spark", "Arrow")])
-def test_a_reader_stays(tmp_path: Path, one: str, other: str, shown: str) -> None:
-    begun(tmp_path, asked("sqlext.source", one), OURS)
-    assert draft(tmp_path, asked("sqlext.source", one), OURS).kept == ()
-    assert draft(tmp_path, OURS).kept == ()
-    told = f"{shown} reads `events`, as when the query began: each reader counts its places"
-    assert draft(tmp_path, asked("sqlext.source", other), OURS).kept == (told,)
+def read_by(found: Draft) -> list[str]:
+    return [said for part, (said, _) in found.prints.items() if part.startswith("reader of")] or ["Spark"]
+
+
+READERS = [("spark", "arrow"), ("arrow", "spark")]
+#: Aggregates that Spark keeps where it reads, and an operator of ours where Arrow does.
+BY_SPARK = """INSERT INTO results SELECT k, COUNT(*)
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '9' SECOND))
+GROUP BY k, window_start, window_end;"""
+
+
+@pytest.mark.parametrize(("one", "other"), READERS)
+def test_another_reader_goes_on(tmp_path: Path, one: str, other: str) -> None:
+    began = begun(tmp_path, asked("sqlext.source", one), OURS)
+    # A default asks for nothing.
+    assert draft(tmp_path, OURS).prints == began.prints
+    found = draft(tmp_path, asked("sqlext.source", other), OURS)
+    assert (read_by(began), read_by(found), found.kept) == ([one.title()], [other.title()], ())
+    assert {c.kind for c in changes(began.prints, found.prints)} == {ChangeKind.READER}
+
+
+@pytest.mark.parametrize(("one", "other"), READERS)
+def test_a_reader_stays_where_state_is_another_one(tmp_path: Path, one: str, other: str) -> None:
+    began = begun(tmp_path, asked("sqlext.source", one), BY_SPARK)
+    found = draft(tmp_path, asked("sqlext.source", other), BY_SPARK)
+    told = f"{one.title()} reads `events`, as when the query began: its state, or its place, is not the same for both"
+    assert (found.prints, found.kept) == (began.prints, (told,))
+
+
+@pytest.mark.parametrize(("one", "other"), READERS)
+def test_one_change_at_a_time(tmp_path: Path, one: str, other: str) -> None:
+    begun(tmp_path, asked("sqlext.source", one), asked("sqlext.state.buckets", "3"), OURS)
+    found = draft(tmp_path, asked("sqlext.source", other), asked("sqlext.state.buckets", "5"), OURS)
+    told = f"{one.title()} reads `events`, as when the query began: its state gets other buckets first"
+    assert (found.script.buckets, found.kept) == (5, (told,))
 
 
 @pytest.mark.parametrize(("query", "stays"), [(OURS, False), (ABOVE, True), (BESIDE, True)])

@@ -6,13 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 
 from sqlext.connectors.delta.reader.log import DeltaLog
-from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, position_of
+from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, position_of, written
 from sqlext.connectors.places import json_object
 
-#: In the offsets of Delta's own source (``DeltaSourceOffset``): the table's id, the version, its file, and both names
-#: of what says that all files of the version are meant.
-_TABLE, _VERSION, _FILE = "reservoirId", "reservoirVersion", "index"
-_WHOLE = ("isStartingVersion", "isInitialSnapshot")
+#: In the offsets of Delta's own source (``DeltaSourceOffset``): the table's id.
+_TABLE = "reservoirId"
 
 
 def places_in(ends: Sequence[str], logs: Sequence[DeltaLog], *, alone: bool) -> tuple[Mapping[str, object] | None, ...]:
@@ -33,11 +31,8 @@ def places_in(ends: Sequence[str], logs: Sequence[DeltaLog], *, alone: bool) -> 
 
 def behind(place: Mapping[str, object], log: DeltaLog) -> str:
     """Return a place moved behind the last version of a table, in its own form."""
-    version = log.version() + 1
-    if SPLIT in place:
-        return json.dumps({**place, SPLIT: DeltaPosition(version, is_commit=True, files=0).number})
-    whole = {key: False for key in _WHOLE if key in place}
-    return json.dumps({**place, _TABLE: log.identity(), _VERSION: version, _FILE: -1, **whole})
+    moved = written(DeltaPosition(log.version() + 1, is_commit=True, files=0), place)
+    return json.dumps(moved if SPLIT in moved else {**moved, _TABLE: log.identity()})
 
 
 def has_more(place: Mapping[str, object], log: DeltaLog) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.delta.reader.tables import READER, log_of
-from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, DeltaReader, position_of
+from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, DeltaReader, position_of, written
 from sqlext.connectors.places import Backlog, ReadPlace
 from sqlext.connectors.readers import Unread
 from sqlext.errors import SqlExtError
@@ -35,6 +37,16 @@ class DeltaPlaces:
         rows = [file.rows for file in files]
         known = sum(n for n in rows if n is not None) if None not in rows else None
         return Backlog(f"with version {begin.version}", len(files), sum(f.found.size for f in files), known)
+
+    def is_shared(self, end: Mapping[str, object]) -> bool:
+        """Return whether a place is not amid what was there at the beginning: each reader has it in another order."""
+        position = position_of(end)
+        return position is None or position.is_commit or not position.files
+
+    def carried(self, end: Mapping[str, object], form: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Return a version and a file of it, as the other reader writes them; see ``TablePlaces.carried``."""
+        position = position_of(end)
+        return written(position, form) if position is not None and position_of(form) is not None else None
 
     def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
         """Compare the table's id with those in the checkpoint; see ``TablePlaces.require_same``."""

@@ -27,6 +27,8 @@ SPLIT = "versions"
 _FILE_BITS = 24
 #: In the offsets of Delta's own source (``DeltaSourceOffset``): the version, and the last file that was read of it.
 _VERSION, _FILE = "reservoirVersion", "index"
+#: Both names that Delta has had for what says that all files of the version are meant.
+_WHOLE = ("isStartingVersion", "isInitialSnapshot")
 #: Files of a version are fewer. A greater number stands for the end of the version.
 _ALL_FILES = 1 << 40
 
@@ -70,9 +72,16 @@ def position_of(offset: Mapping[str, object]) -> DeltaPosition | None:
     version, last = int(str(offset[_VERSION])), int(str(offset[_FILE]))
     if last >= _ALL_FILES:
         return DeltaPosition(version + 1, True, 0)
-    # Delta has had two names for it.
-    first = offset.get("isStartingVersion", offset.get("isInitialSnapshot", False))
+    first = next((offset[name] for name in _WHOLE if name in offset), False)
     return DeltaPosition(version, first is not True, max(last + 1, 0))
+
+
+def written(position: DeltaPosition, form: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a position as an offset of the form that another one has, ours or that of Delta's own source."""
+    if SPLIT in form:
+        return {**form, SPLIT: position.number}
+    whole = {name: not position.is_commit for name in _WHOLE if name in form}
+    return {**form, _VERSION: position.version, _FILE: position.files - 1, **whole}
 
 
 @dataclass(frozen=True, slots=True)

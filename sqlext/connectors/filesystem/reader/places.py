@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlext.connectors.filesystem.reader.tables import READER
 from sqlext.connectors.places import Backlog, ReadPlace
 from sqlext_catalog.model import Table
@@ -19,6 +21,13 @@ class FolderPlaces:
         through = len(there) - len(new)
         begins = "with the first file" if place is None else f"behind {through} file{'' if through == 1 else 's'}"
         return Backlog(begins, len(new), sum(file.size for file in new))
+
+    def is_shared(self, end: Mapping[str, object]) -> bool:
+        """Return true: each reader has a log of its files."""
+        return True
+
+    def carried(self, end: Mapping[str, object], form: Mapping[str, object]) -> None:
+        """Return None: a log of files says what a place means."""
 
     def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
         """Do nothing: a folder is what lies in it."""

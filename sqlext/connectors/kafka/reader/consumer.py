@@ -118,7 +118,7 @@ class KafkaReader:
     def slices(self, start: Offset, end: Offset) -> Sequence[Slice]:
         """Return a slice for each partition with records."""
         begins = {s: start.get(s, 0) for s in end}
-        return [Records(s, e, 0, *_partition(s), begins[s]) for s, e in sorted(end.items()) if e > begins[s]]
+        return [Records(s, e, 0, *partition_of(s), begins[s]) for s, e in sorted(end.items()) if e > begins[s]]
 
     def commit(self, end: Offset) -> None:
         """Do nothing: positions are in Spark's checkpoint, not in a consumer group."""
@@ -130,7 +130,7 @@ class KafkaReader:
     def _begin(self) -> dict[str, int]:
         earliest = self._ask("earliest")
         if self.start.mode == "offsets":
-            return {s: self.start.offsets.get(_partition(s)[1], e) for s, e in earliest.items()}
+            return {s: self.start.offsets.get(partition_of(s)[1], e) for s, e in earliest.items()}
         if self.start.mode == "earliest":
             return earliest
         latest = self._ask("latest")
@@ -270,7 +270,8 @@ def split_of(topic: str, partition: int) -> str:
     return f"{topic}-{partition}"
 
 
-def _partition(split: str) -> tuple[str, int]:
+def partition_of(split: str) -> tuple[str, int]:
+    """Return the topic and the partition of a split; raises ValueError for another text."""
     # From the right: the name of a topic may have hyphens.
     topic, _, partition = split.rpartition("-")
     return topic, int(partition)

@@ -22,7 +22,8 @@ from sqlext.connectors.kafka.options import (
     part_options,
     value_format,
 )
-from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart, split_of
+from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
+from sqlext.connectors.kafka.reader.places import offsets_of
 from sqlext.connectors.kafka.reader.rows import METADATA, KafkaRows, RawRows, ValueRows
 from sqlext.connectors.kafka.spark_options import end_filters
 from sqlext.connectors.kafka.upsert import keyed
@@ -113,12 +114,7 @@ class KafkaTables:
 
     def reached(self, offset: Mapping[str, object]) -> Mapping[str, int]:
         """Return the offsets of partitions: as we write them, or by topic as Spark does."""
-        found: dict[str, int] = {}
-        for name, value in offset.items():
-            ends = {int(p): e for p, e in value.items()} if isinstance(value, Mapping) else {}
-            found |= {split_of(name, p): int(e) for p, e in ends.items()}
-            found |= {name: value} if isinstance(value, int) else {}
-        return found
+        return offsets_of(offset)
 
     def numbering(self, reader: SplitReader) -> tuple[SplitReader, str] | None:
         """Return what gives the offset of each row too; see ``TableReader.numbering``."""
