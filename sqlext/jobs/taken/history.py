@@ -133,12 +133,10 @@ def _taken(
 
 
 def _by_one_reader(batches: Sequence[LoggedBatch], source: int) -> Sequence[LoggedBatch]:
-    """Return the micro-batches since another reader of files goes on: what it has taken over has no batch of its own."""
-    ours = [_FILES in batch.ends[source] for batch in batches if batch.ends[source]]
-    changed = [
-        n for n, batch in enumerate(batches) if batch.ends[source] and (_FILES in batch.ends[source]) != ours[-1]
-    ]
-    return batches[changed[-1] + 1 :] if changed else batches
+    """Return the micro-batches since another reader of files goes on: what it took over has no batch of its own."""
+    ours = [(number, _FILES in batch.ends[source]) for number, batch in enumerate(batches) if batch.ends[source]]
+    others = [number for number, by_us in ours if by_us != ours[-1][1]]
+    return batches[others[-1] + 1 :] if others else batches
 
 
 def _judging(batches: Sequence[LoggedBatch], index: int) -> Taken:
