@@ -256,16 +256,19 @@ class Drafts:
         # Before the script is compiled: under its name the query finds the readers that it began with.
         # A materialized view has one query, however often a script lets it go on.
         name = keeping_query(insert.table) or self.options.numbered(wanted)
-        begun, at_once = self.begun(name, end), self.options.at_once
+        run, at_once = self._begun_run(name, end), self.options.at_once
         compiled = partial(insert_script, insert, self.env, end=end, at_once=at_once, local=local)
-        script, kept = self._going_on(compiled, begun, insert)
+        script, kept = self._going_on(compiled, run, insert, end)
         if local:  # what queries share are the columns that they look at
             from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
 
             script = compiled_script(script, self.env.zone).script
-        prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
-        # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
-        own = {
+        return Draft(name, insert, script, self._prints(insert, script, end), kept)
+
+    def _prints(self, insert: BoundInsert, script: SparkScript, end: InputEnd) -> Fingerprint:
+        """Return the parts of an INSERT, and of what the compiler has chosen: no checkpoint bears another choice."""
+        return {
+            **fingerprint(insert, self.env.zone, self.env.mode, end.value),
             **readers(script),
             **heartbeats(script),
             **kept_bad(script),
@@ -273,27 +276,37 @@ class Drafts:
             **state_buckets(script),
             **kept_state(script, insert.plan),
         }
-        return Draft(name, insert, script, {**prints, **own}, kept)
 
     def _going_on(
-        self, compiled: Callable[..., SparkScript], begun: Begun | None, insert: BoundInsert
+        self, compiled: Callable[..., SparkScript], run: QueryRun | None, insert: BoundInsert, end: InputEnd
     ) -> tuple[SparkScript, tuple[str, ...]]:
-        """Return the script of a query, and what is asked otherwise than it began, and stays."""
+        """Return the script of a query, and what is asked otherwise than it began, and stays.
+
+        Args:
+            run: that goes on; None if the query begins now.
+        """
+        if run is None:
+            return compiled(begun=None), ()
+        begun = Begun.of(run.fingerprint)
         script: SparkScript = compiled(begun=begun)
-        if begun is None:
-            return script, ()
         asked = other_buckets(self.settings, begun)
         if asked is None or not state_buckets(script):
-            return self._read_otherwise(script, compiled, begun, insert)
+            return self._read_otherwise(script, compiled, run, insert, end)
         kept = self._kept_readers(script, compiled, "its state gets other buckets first")
         if can_divide(script, insert.plan) and insert.mode != FINAL_STATE:
             return compiled(begun=replace(begun, buckets=asked)), kept
         return script, (*kept, f"state stays in {begun.buckets} buckets: {_UNDIVIDED}")
 
     def _read_otherwise(
-        self, script: SparkScript, compiled: Callable[..., SparkScript], begun: Begun, insert: BoundInsert
+        self,
+        script: SparkScript,
+        compiled: Callable[..., SparkScript],
+        run: QueryRun,
+        insert: BoundInsert,
+        end: InputEnd,
     ) -> tuple[SparkScript, tuple[str, ...]]:
-        """Return the script of a query with the readers that somebody asks for, or says why they stay."""
+        """Return the script of a query with the readers that somebody asks for, or say why they stay."""
+        begun = Begun.of(run.fingerprint)
         asked = asked_readers(self.settings, begun, script.streams)
         if asked == begun:
             return script, ()
@@ -301,9 +314,9 @@ class Drafts:
             other = compiled(begun=asked)
         except SqlExtError:  # the other reader cannot: then nothing else could be read either
             return script, ()
-        # What an older version began does not say how its state is cut.
-        known = begun.buckets is not None or not state_buckets(other)
-        if known and can_hand_over(script, other, insert.plan):
+        found = changes(run.fingerprint, self._prints(insert, other, end))
+        # One that cannot go on for other reasons is deployed with the readers that the old version has.
+        if hands_over(found) and can_hand_over(script, other, insert.plan):
             return other, ()
         return script, self._kept_readers(script, compiled, _UNREAD)
 
@@ -326,12 +339,13 @@ class Drafts:
         return other if other in names and wanted not in names and other not in self.options.ordinals else wanted
 
     def begun(self, name: str, end: InputEnd) -> Begun | None:
-        """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
-        # A query that goes on keeps the readers that it began with: their offsets are in its checkpoint.
-        begun = begun_run(self.folder, name, self.checkpoint, self.stores)
-        if begun is None or (begun.finished and end is InputEnd.FINISH):
-            return None
-        return Begun.of(begun.fingerprint)
+        """Return what a query keeps that goes on, its readers for instance; None if it begins now."""
+        run = self._begun_run(name, end)
+        return Begun.of(run.fingerprint) if run is not None else None
+
+    def _begun_run(self, name: str, end: InputEnd) -> QueryRun | None:
+        run = begun_run(self.folder, name, self.checkpoint, self.stores)
+        return None if run is None or (run.finished and end is InputEnd.FINISH) else run
 
 
 def fed(drafts: Sequence[Draft]) -> list[bool]:
