@@ -46,22 +46,16 @@ class Handed:
 
 
 def rearrange(
-    place: Location,
-    theirs: Sequence[int],
-    ours: Sequence[int],
-    count: int,
-    mark: str,
-    handed: Mapping[int, Handed] | None = None,
+    place: Location, moved: Mapping[int, int], count: int, mark: str, handed: Mapping[int, Handed] | None = None
 ) -> None:
     """Give the places of sources other numbers.
 
     Args:
         place: the query's folder.
-        theirs: the numbers of the user's sources in the checkpoint.
-        ours: the numbers that they have now, in the same order.
+        moved: the numbers that the user's sources have now -> those that they had in the checkpoint.
         count: how many sources there are now.
         mark: what tells the query as it is now from the one before; see ``undo``.
-        handed: places that other readers go on from, by their numbers in the checkpoint. What was seen of time was
+        handed: places that other readers go on from, by the numbers that they have now. What was seen of time was
             seen by the reader before: it begins anew, and the watermark stays.
     """
     handed = handed or {}
@@ -70,22 +64,21 @@ def rearrange(
     own = [f"{_READERS}/{name}" for source in handed.values() for name in source.own]
     anew = [_SOURCES, *_ANEW, *own, *((TIME,) if handed else ())]
     _keep(place, {_OWN: place.text(_OWN) or "[]", **offsets, **dict(_texts(place, anew))}, anew, mark)
-    moved = dict(zip(theirs, ours, strict=True))
     for key, text in offsets.items():
         version, settings, *ends = text.splitlines()
         carried = [_NOTHING] * count
-        for before, now in moved.items():
-            carried[now] = ends[before] if before not in handed else handed[before].ends[key] or _NOTHING
+        for now, before in moved.items():
+            carried[now] = ends[before] if now not in handed else handed[now].ends[key] or _NOTHING
         place.put(key, "\n".join([version, settings, *carried]))
-    place.put(_OWN, json.dumps([number for number in range(count) if number not in ours]))
+    place.put(_OWN, json.dumps([number for number in range(count) if number not in moved]))
     for folder in anew:
         place.store.remove(folder)
-    for key, text in logs.items():
-        number, _, name = key.removeprefix(f"{_SOURCES}/").partition("/")
-        if int(number) in moved and int(number) not in handed:
-            place.put(f"{_SOURCES}/{moved[int(number)]}/{name}", text)
-    for before, source in handed.items():
-        written = {f"{_SOURCES}/{moved[before]}/{name}": text for name, text in source.log.items()}
+    for now, before in moved.items():
+        old = {} if now in handed else {k: t for k, t in logs.items() if k.startswith(f"{_SOURCES}/{before}/")}
+        for key, text in old.items():
+            place.put(f"{_SOURCES}/{now}/{key.removeprefix(f'{_SOURCES}/{before}/')}", text)
+    for now, source in handed.items():
+        written = {f"{_SOURCES}/{now}/{name}": text for name, text in source.log.items()}
         written |= {f"{_READERS}/{name}/{key}": text for name, log in source.own.items() for key, text in log.items()}
         for key, text in written.items():
             place.put(key, text)

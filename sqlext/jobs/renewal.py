@@ -145,12 +145,12 @@ def carry_over(
     """
     place, store = home.location, home.location.store
     ends = ends_of(place, old)
-    theirs, ours = _matched(home, old, len(ends), sources, clock)
+    moved = _one_by_one(home, *_users(home, old, len(ends), sources, clock))
     carried = [NOTHING] * len(sources)
     for n in range(len(sources)):
         # What the empty batch noted there does not belong to the old offsets.
         store.remove(f"{CHECKPOINT}/sources/{n}")
-    for before, now in zip(theirs, ours, strict=True):
+    for now, before in moved.items():
         carried[now] = ends[before]
         for name in list(place.names(f"{old}/sources/{before}")):
             kept = store.read(f"{old}/sources/{before}/{name}")
@@ -177,22 +177,28 @@ def move_sources(
     Raises:
         SqlExtError: RUN-027 where the old query had more sources, or less, or another reader cannot have a place.
     """
-    theirs, ours = _matched(home, CHECKPOINT, len(ends_of(home.location, CHECKPOINT)), sources, clock)
     offsets = {key: lines_of(home.location, key)[2:] for key in last_offsets(home.location)}
-    handed = handover.handed(offsets, dict(zip(theirs, ours, strict=True))) if handover is not None else {}
-    rearrange(home.location, theirs, ours, len(sources), mark, handed)
+    theirs, ours = _users(home, CHECKPOINT, len(ends_of(home.location, CHECKPOINT)), sources, clock)
+    if handover is None:
+        rearrange(home.location, _one_by_one(home, theirs, ours), len(sources), mark)
+        return
+    moved = handover.joined(theirs, ours, offsets) or _one_by_one(home, theirs, ours)
+    rearrange(home.location, moved, len(sources), mark, handover.handed(offsets, moved))
 
 
-def _matched(
+def _users(
     home: QueryHome, old: str, count: int, sources: Sequence[str], clock: str | None
 ) -> tuple[list[int], list[int]]:
     """Return the numbers of the user's sources in a checkpoint, and those that they have now."""
     theirs = home.sources_of_the_user(old, count)
     own = home.own_sources(clock)
-    ours = [n for n, description in enumerate(sources) if not begins_anew(description, own, home.fed_back)]
+    return theirs, [n for n, description in enumerate(sources) if not begins_anew(description, own, home.fed_back)]
+
+
+def _one_by_one(home: QueryHome, theirs: Sequence[int], ours: Sequence[int]) -> dict[int, int]:
     if len(theirs) != len(ours):
         raise _impossible(home, f"it has {len(ours)} sources, and had {len(theirs)}")
-    return theirs, ours
+    return dict(zip(ours, theirs, strict=True))
 
 
 def ends_of(place: Location, checkpoint: str) -> list[str]:

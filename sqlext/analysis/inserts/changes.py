@@ -136,11 +136,17 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
     found = [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
     handed = _keep_state(old, new) and all(_is_reader(c) or c.kind not in _RULES_OUT for c in found)
-    return [replace(c, kind=ChangeKind.READER) if handed and _is_reader(c) else c for c in found]
+    return [_of_reader(c) if handed and _is_reader(c) else c for c in found]
 
 
 def _is_reader(change: Change) -> bool:
     return change.part.startswith(_READER)
+
+
+def _of_reader(change: Change) -> Change:
+    """Return a change of a reader that a checkpoint bears. Where Spark reads there is no part."""
+    old, new = ("Spark" if text == _MISSING[0] else text for text in (change.old, change.new))
+    return Change(change.part, old, new, ChangeKind.READER)
 
 
 def _keep_state(old: Fingerprint, new: Fingerprint) -> bool:

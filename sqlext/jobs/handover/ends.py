@@ -66,30 +66,58 @@ class Handover:
     reads: ReadTables
     before: Sequence[str]
 
+    def joined(
+        self, theirs: Sequence[int], ours: Sequence[int], offsets: Mapping[str, Sequence[str]]
+    ) -> Mapping[int, int]:
+        """Return the sources now and in the checkpoint, of a table that one of the readers reads once for all sides.
+
+        Nothing where each side has a source with both readers.
+
+        Raises:
+            SqlExtError: RUN-027 where sides that get one source have read other rows.
+        """
+        if len(theirs) == len(ours) or 1 not in (len(theirs), len(ours)):
+            return {}
+        read = {self._read(number, next(iter(offsets.values()))[number]) for number in theirs}
+        if len(read) > 1:
+            raise cannot_share(self.home.name, "one side of it has read more of its table than the other")
+        return dict.fromkeys(ours, theirs[0])
+
+    def _read(self, number: int, end: str) -> object:
+        """Return what stands for all that a source has read."""
+        place = json_object(end) or {}
+        if _SPARKS not in place:
+            return end
+        return frozenset(file.key for file in self._log(number) if file.batch <= int(str(place[_SPARKS])))
+
+    def _log(self, number: int) -> list[TakenFile]:
+        logs = self.home.location.below(_LOGS).below(str(number))
+        return files_of_spark(logs.text(name) or "" for name in logs.names() if not name.startswith("."))
+
     def handed(self, offsets: Mapping[str, Sequence[str]], moved: Mapping[int, int]) -> Mapping[int, Handed]:
-        """Return the sources that other readers go on with, by their numbers in the checkpoint.
+        """Return the sources that other readers go on with, by the numbers that they have now.
 
         Args:
-            offsets: the places of all sources, of the micro-batches that a restart looks at.
-            moved: the numbers of the user's sources in the checkpoint -> now.
+            offsets: the places of all sources, of the micro-batches that a restart looks at; the last one first.
+            moved: the numbers of the user's sources now -> in the checkpoint.
 
         Raises:
             SqlExtError: RUN-027 for a place that another reader cannot have.
         """
         left = {True: [*self.reads.folders], False: [*self.before]}
         found = {}
-        for before, now in moved.items():
+        for now, before in moved.items():
             form = json_object(self.first.ends[now])
             ends = {key: json_object(lines[before]) for key, lines in offsets.items()}
             known = [end for end in ends.values() if end is not None]
             if form is None or not known or _is_of_one_reader(known[0], form):
                 continue
             if _OURS in form and _SPARKS in known[0]:
-                found[before] = self._files_to_us(before, ends, left[True])
+                found[now] = self._files_to_us(before, ends, left[True])
             elif _SPARKS in form and _OURS in known[0]:
-                found[before] = self._files_to_spark(now, ends, left[False])
+                found[now] = self._files_to_spark(now, ends, left[False])
             else:
-                found[before] = Handed({key: self._carried(end, form) for key, end in ends.items()})
+                found[now] = Handed({key: self._carried(end, form) for key, end in ends.items()})
         return found
 
     def _carried(self, end: Mapping[str, object] | None, form: Mapping[str, object]) -> str | None:
@@ -102,18 +130,15 @@ class Handover:
         raise cannot_share(self.home.name)
 
     def _files_to_us(self, before: int, ends: Mapping[str, Mapping[str, object] | None], left: list[str]) -> Handed:
-        logs = self.home.location.below(_LOGS).below(str(before))
-        parts = [logs.text(name) or "" for name in logs.names() if not name.startswith(".")]
-        taken = files_of_spark(parts)
+        taken = self._log(before)
         counts = {
             key: sum(file.batch <= int(str(end[_SPARKS])) for file in taken) if end is not None else 0
             for key, end in ends.items()
         }
         there = {name: FileLog(self.home.sources.below(name)) for name in left}
         folder = _nearest({name: files_of_ours(log) for name, log in there.items()}, taken)
-        if folder is None:
-            raise cannot_share(self.home.name)
-        left.remove(folder)
+        if len(left) > 1:
+            left.remove(folder)
         log = there[folder]
         own = as_ours(taken[: max(counts.values())], log.between(0, len(log)))
         return Handed(_as_lines(_OURS, counts), own={folder: own})
@@ -122,9 +147,9 @@ class Handover:
         there = files_of_spark(self.first.logs.get(now, ()))
         logs = {name: files_of_ours(FileLog(self.home.sources.below(name))) for name in left}
         folder = _nearest(logs, there)
-        if folder is None:
-            raise cannot_share(self.home.name)
-        left.remove(folder)
+        # Sides of a join that Spark reads by itself begin where the one log ends.
+        if len(left) > 1:
+            left.remove(folder)
         counts = {key: int(str(end[_OURS])) if end is not None else 0 for key, end in ends.items()}
         parts = as_spark(logs[folder], counts.values(), there)
         numbers = {count: number for number, count in enumerate(batches(counts.values()))}
@@ -132,13 +157,15 @@ class Handover:
         return Handed({key: lines.get(key) for key in ends}, log=parts, own={folder: {}})
 
 
-def cannot_share(query: str) -> SqlExtError:
+_AMID = "it is amid the files that were there when it began, which each reader has in another order"
+
+
+def cannot_share(query: str, why: str = _AMID) -> SqlExtError:
     """Return the refusal of a place that only one reader understands (RUN-027)."""
     return SqlExtError(
         "RUN-027",
-        f"query `{query}` cannot go on by another reader now: it is amid the files that were there when it began, which"
-        " each reader has in another order",
-        hint="let it go on as it is until these are read, and then change it",
+        f"query `{query}` cannot go on by another reader now: {why}",
+        hint="let it go on as it is until it has read what is there, and then change it",
     )
 
 
@@ -151,8 +178,8 @@ def _as_lines(key: str, counts: Mapping[str, int]) -> dict[str, str | None]:
     return {offset: json.dumps({key: count}) for offset, count in counts.items()}
 
 
-def _nearest(logs: Mapping[str, Sequence[TakenFile]], files: Iterable[TakenFile]) -> str | None:
-    """Return the log that has most of some files, the first one of several; None where there is no log."""
+def _nearest(logs: Mapping[str, Sequence[TakenFile]], files: Iterable[TakenFile]) -> str:
+    """Return the log that has most of some files, the first one of several."""
     keys = {file.key for file in files}
     shared = {name: len(keys.intersection(file.key for file in log)) for name, log in logs.items()}
-    return max(shared, key=lambda name: shared[name], default=None)
+    return max(shared, key=lambda name: shared[name])

@@ -152,7 +152,10 @@ def can_hand_over(script: SparkScript, other: SparkScript, plan: PlanNode) -> bo
     ours = keeping == Counter(step.function for step in operators)
     alone = all(connector_of(table).table_places() is not None for table in (*script.streams, *other.streams))
     same = [_of_state(step) for step in operators] == [_of_state(step) for step in others]
-    return ours and same and alone and not script.at_once and not other.at_once
+    # One reader may read a table once for all its sides.
+    tables = [[table.name for table in s.streams] for s in (script, other)]
+    sides = len(tables[0]) == len(tables[1]) or len({*tables[0], *tables[1]}) == 1
+    return ours and same and alone and sides and not script.at_once and not other.at_once
 
 
 def _of_state(step: OperatorView) -> tuple[str, list[tuple[str, object]]]:

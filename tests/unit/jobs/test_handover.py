@@ -117,7 +117,7 @@ def test_versions_there_and_back(version: int, files: int) -> None:
 def test_amid_what_was_there_when_it_began(home: QueryHome) -> None:
     with pytest.raises(SqlExtError, match="RUN-027") as refused:
         handover(home, '{"versions": 0}').handed(offsets(json.dumps(SPARKS_DELTA)), {0: 0})
-    assert refused.value.hint == "let it go on as it is until these are read, and then change it"
+    assert refused.value.hint == "let it go on as it is until it has read what is there, and then change it"
     # Before the first of them and behind the last one all is the same.
     for index in (-1, 1 << 41):
         handover(home, '{"versions": 0}').handed(offsets(json.dumps({**SPARKS_DELTA, "index": index})), {0: 0})

@@ -38,7 +38,7 @@ def there(home: QueryHome) -> dict[str, str | None]:
 
 
 def moved(home: QueryHome) -> None:
-    rearrange(home.location, [0, 2], [1, 3], 5, digest(LIVE))
+    rearrange(home.location, {1: 0, 3: 2}, 5, digest(LIVE))
 
 
 def test_places_go_with_their_sources(home: QueryHome) -> None:
