@@ -1,4 +1,4 @@
-"""A new version of a query over Kafka reads what the old one has read, and goes on there; in one process."""
+"""A new version of a query over Kafka, or another reader, goes on where the old one is; in one process."""
 
 from __future__ import annotations
 
@@ -91,3 +91,15 @@ def test_rows_of_a_database_stay(workspace: Workspace, broker: str, reader: str)
         send(broker, topic, ("b", 2))
         workspace.run(new, session=session)
         assert rows() == [("a", 7), ("b", 7), ("c", 4)]
+
+
+def test_another_reader(workspace: Workspace, broker: str) -> None:
+    """It goes on from the offsets of each partition, with its groups."""
+    topic = make_topic(broker, "other-reader", 2)
+    for reader in ("spark", "arrow", "spark", "arrow"):
+        send(broker, topic, ("a", 1), ("b", 2), ("a", 1))
+        script = SCRIPT.format(reader=reader, topic=topic, broker=broker, bounded=BOUNDED, where="")
+        workspace.run(script.replace("CAST(SUM(v) AS BIGINT)", "COUNT(DISTINCT v) + COUNT(*)"))
+        (run,) = (workspace.folder / "catalog" / "queries").glob("*/run.json")
+        assert ('"reader of events"' in run.read_text()) == (reader == "arrow")
+    assert workspace.delta() == [("a", "9"), ("b", "5")]
