@@ -15,6 +15,9 @@ from sqlext_catalog.model import Table
 
 #: Hidden column of a query that keeps them: NULL in its own rows, else a struct of the columns below and the table.
 BAD = "__bad"
+#: Hidden column of rows that replace those of their keys: NULL where the sink takes the row, else a struct of ``text``,
+#: ``code``, ``reason`` and ``keyless``: whether the sink does not even take its key.
+REFUSED = "__refused"
 #: Hidden column between the steps of a query that keeps them: the row of the table as JSON.
 READ_ROW = "__read_row"
 #: The name of the query, a column of all rows that are kept beside those of a query.

@@ -14,6 +14,7 @@ from sqlext.analysis.inserts.bound import FINAL_STATE, BoundInsert
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.same_place import place_of
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.connectors.registry import connector_of
 from sqlext.databricks import PlatformRules
@@ -40,7 +41,7 @@ from sqlext.rewrite.script.begun import (
     state_buckets,
 )
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.rewrite.script.shared import SharedRead, place_of, shared_reads, tables_read, tables_written
+from sqlext.rewrite.script.shared import SharedRead, shared_reads, tables_read, tables_written
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
 from sqlext.session.notices import foretold
 from sqlext.session.state import SessionState

@@ -405,7 +405,7 @@ class SparkHandler:
         spec = connector_of(insert.table).write_spec(insert.table)
         # Opened before the job begins: a refusal then leaves no run behind.
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
-        sink = self._with_sides(sink, script, context, insert.span, env)
+        sink = self._with_sides(sink, script, context, insert.span, env, spec.primary_key)
         targets = _targets(insert.table.name.plain, script)
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
         if shared.tables.reads and script.at_once:
@@ -439,10 +439,18 @@ class SparkHandler:
             clock=clock,
         )
 
-    def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span, env: Environment) -> Sink:
+    def _with_sides(
+        self,
+        sink: Sink,
+        script: SparkScript,
+        context: SinkContext,
+        span: Span,
+        env: Environment,
+        keys: Sequence[str] = (),
+    ) -> Sink:
         """Return a query's sink, with those of the rows that are kept beside its own."""
         limit = LetterLimit.of(env.settings)
-        return _guarded(lambda: beside(self.spark_session, sink, script.sides, context, limit), span)
+        return _guarded(lambda: beside(self.spark_session, sink, script.sides, context, limit, keys), span)
 
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
         with self.settings(env, [script]):

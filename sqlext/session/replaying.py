@@ -103,7 +103,9 @@ class Replaying:
     def _target(self, query: str, source: str, letters: Sequence[Row]) -> _Target:
         whose = f"those of query `{query}` from `{source}`"
         record = next((r for r in self.state.catalog.snapshot().queries() if r.name == query), None)
-        table = self.state.catalog.lookup(tuple(source.split(".")))
+        # Parts of a name may have dots themselves.
+        known = [t for t in self.state.catalog.snapshot().objects() if isinstance(t, Table) and t.name.plain == source]
+        table = known[0] if len(known) == 1 else self.state.catalog.lookup(tuple(source.split(".")))
         if record is None or not isinstance(table, Table):
             what = f"no query `{query}`" if record is None else f"no one table `{source}`"
             raise self._refused(f"{whose}: this catalog has {what}", "SHOW QUERIES lists the queries")

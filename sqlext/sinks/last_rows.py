@@ -30,17 +30,31 @@ def one_row_per_key(rows: DataFrame, keys: Sequence[str], context: SinkContext) 
     # A batch has one row of each key of the query. Keys with that key among them need no more.
     if context.exists is not None and context.keys and set(context.keys) <= set(keys):
         return rows
+    there = existence(context)
+    return last_of_each(net_rows(rows, context), keys, [there] if there is not None else [])
+
+
+def net_rows(rows: DataFrame, context: SinkContext) -> DataFrame:
+    """Return what is left of a batch with the order in which it came; of a changelog with ``EXISTS`` for its kinds."""
     from pyspark.sql import functions as f
 
     # Grows within a partition, where the changes of a key of the query stand in order.
     numbered = rows.withColumn(_ARRIVAL, f.monotonically_increasing_id())
-    if context.kind is not None:
-        numbered = _net(numbered, context.kind)
-    every = f.struct(*(f.col(identifier(c)) for c in numbered.columns if c != _ARRIVAL))
+    return numbered if context.kind is None else _net(numbered, context.kind)
+
+
+def last_of_each(rows: DataFrame, keys: Sequence[str], before: Sequence[str]) -> DataFrame:
+    """Return the last one of ``net_rows`` of every key.
+
+    Args:
+        before: conditions; the row for which one holds goes before one that came later.
+    """
+    from pyspark.sql import functions as f
+
+    every = f.struct(*(f.col(identifier(c)) for c in rows.columns if c != _ARRIVAL))
     # ``max_by`` compares a struct field by field: whether the row is there comes before when it came.
-    order = [f.col(identifier(c)) for c in (existence(context), _ARRIVAL) if c is not None]
-    last = f.max_by(every, f.struct(*order)).alias("__last")
-    return numbered.groupBy(*(identifier(k) for k in keys)).agg(last).select("__last.*")
+    last = f.max_by(every, f.struct(*map(f.expr, before), f.col(_ARRIVAL))).alias("__last")
+    return rows.groupBy(*(identifier(k) for k in keys)).agg(last).select("__last.*")
 
 
 def merge_statement(target: str, source: str, keys: Sequence[str], names: Sequence[str], gone: str | None) -> str:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from sqlext.analysis.inserts.bound import BAD_ROWS
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import WriteSpec
-from sqlext.plan.bad_rows import BATCH, LETTER, WRITTEN_BY
+from sqlext.plan.bad_rows import BATCH, LETTER, REFUSED, WRITTEN_BY
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
 from sqlext.rewrite.script.side_rows import refused_letter
+from sqlext.secrets import redact_text
 from sqlext.sinks.base import RefusedRow, Sink, SinkContext
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.opening import open_sink
+from sqlext.sinks.refused_changes import RefusedChanges
 from sqlext_catalog.properties import to_properties
 
 if TYPE_CHECKING:
@@ -32,18 +34,21 @@ def beside(
     scripts: Sequence[SideScript],
     context: SinkContext,
     limit: LetterLimit | None = None,
+    keys: Sequence[str] = (),
 ) -> Sink:
     """Return a query's sink together with those of the rows beside its own, opened; the sink itself if it has none.
 
     Args:
         context: of the query; the other sinks are known by its name and what they take.
         limit: of its dead letters.
+        keys: the PRIMARY KEY of the query's sink.
     """
     if not scripts:
         return sink
     opened = (open_sink(spark, *target) for target in targets(scripts, context))
     sides = tuple(Side(script, own, context.query) for script, own in zip(scripts, opened, strict=True))
-    return SideSink(sink, sides, limit or LetterLimit())
+    changes = RefusedChanges(tuple(keys) or context.keys, context)
+    return SideSink(sink, sides, limit or LetterLimit(), changes)
 
 
 def targets(scripts: Sequence[SideScript], context: SinkContext) -> list[tuple[WriteSpec, SinkContext]]:
@@ -91,7 +96,8 @@ class Side:
 
     def _letters(self, spark: SparkSession, refused: Sequence[RefusedRow]) -> DataFrame:
         """Return refused rows with the columns of those that are found in the query."""
-        rows = [(row.text, row.code, row.reason) for row in refused]
+        # What a server says may hold a login.
+        rows = [(row.text, row.code, redact_text(row.reason)) for row in refused]
         texts = spark.createDataFrame(rows, "text STRING, code STRING, reason STRING")
         return texts.selectExpr(f"{refused_letter(self.script.refused_of)} AS letter").selectExpr("letter.*")
 
@@ -104,11 +110,13 @@ class SideSink(Sink):
         rows: takes the query's rows.
         sides: take the others.
         limit: of those that are dead letters.
+        changes: which of the query's rows its sink refuses, where they replace others.
     """
 
     rows: Sink
     sides: tuple[Side, ...]
     limit: LetterLimit = field(default_factory=LetterLimit)
+    changes: RefusedChanges | None = None
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Give out a batch."""
@@ -128,11 +136,15 @@ class SideSink(Sink):
         try:
             if letters:
                 self.limit.check(kept, [side.script.counted for side in letters], letters[0].operator)
+            changes: Sequence[RefusedRow] = ()
+            if self.changes is not None and REFUSED in own.columns:
+                own, changes = self.changes.parted(own)
+                self.limit.refuse(len(changes), letters[0].operator)
             refused = self.rows.take(own, batch_id, self.limit, new=new)
             if refused:
                 self.limit.refuse(len(refused), letters[0].operator)
             for side in self.sides:
-                side.write(kept, batch_id, new=new, refused=refused if side.script.refused_of else ())
+                side.write(kept, batch_id, new=new, refused=(*changes, *refused) if side.script.refused_of else ())
         finally:
             if not computed:
                 kept.unpersist()

@@ -74,3 +74,33 @@ def test_killed_and_restarted(workspace: Workspace, moment: str) -> None:
     workspace.run(SCRIPT)
     assert workspace.delta("letters") == LETTERS
     assert workspace.delta("clean") == [("a", "1"), ("b", "2"), ("c", "3")]
+
+
+UPDATES = """
+CREATE TABLE raw (k STRING, v INT) WITH (
+  'connector' = 'filesystem', 'path' = '${IN}', 'format' = 'csv', 'maxFilesPerTrigger' = '1');
+CREATE TABLE letters (cause STRING, text STRING, batch BIGINT)
+WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
+CREATE TABLE best (k STRING, v INT NOT NULL, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '${OUT}/best');
+SET 'sqlext.dead-letters.table' = 'letters';
+SET 'sqlext.bounded' = 'catch-up';
+INSERT INTO best SELECT k, NULLIF(MAX(v), 5) AS v FROM raw GROUP BY k;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+@pytest.mark.parametrize("moment", ["before-commit:2", "between-sinks:2", "after-commit:2"])
+def test_updates_that_a_sink_refused(workspace: Workspace, moment: str) -> None:
+    """The old row of a key stays while its new one is a dead letter, and the one after that is written."""
+    for i, rows in enumerate((("a,1", "b,5"), ("a,5", "b,6", "c,5"), ("a,7", "d,2"))):
+        workspace.put(f"{i}.csv", *rows)
+    workspace.killed(UPDATES, moment, seconds=400)
+    workspace.run(UPDATES)
+    assert workspace.delta("best") == [("a", "7"), ("b", "6"), ("d", "2")]
+    assert workspace.delta("letters") == [
+        ("sink", '{"k":"a","v":null}', "1"),
+        ("sink", '{"k":"b","v":null}', "0"),
+        ("sink", '{"k":"c","v":null}', "1"),
+    ]

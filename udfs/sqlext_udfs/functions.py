@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
+from sqlext.secrets import redact_text
 from sqlext.types import LogicalType
 
 #: How much of what a function raised is kept.
@@ -50,18 +51,29 @@ def tried(function: Callable[..., Any], returns: LogicalType) -> Callable[..., t
     def called(*arguments: Any) -> tuple[Any, str | None]:
         try:
             return fitted(function(*arguments), returns), None
-        except Exception as error:  # noqa: BLE001 - the user's function may raise anything, and the row is kept
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a function may raise anything, sys.exit() too: the row is kept
             return None, said(error)
 
     return called
 
 
-def said(error: Exception) -> str:
-    """Return an exception with the place in the user's code that raised it, on one line."""
+def said(error: BaseException) -> str:
+    """Return an exception with the place in the user's code that raised it, on one line, without secrets."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"{text[:_LONGEST]}{where}"
+    # Half of a secret has no form that would tell it: it is hidden before the text is cut.
+    text = redact_text(" ".join(f"{type(error).__name__}: {_text(error)}".split()))
+    # What is no Unicode, as of a file's name, could not leave the process.
+    return f"{text[:_LONGEST]}{where}".encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0")
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as other:  # noqa: BLE001 - an exception may even fail to say what it is
+        return f"it cannot say more, for {type(other).__name__}"
 
 
 def fitted(value: Any, type_: LogicalType) -> Any:
@@ -70,6 +82,7 @@ def fitted(value: Any, type_: LogicalType) -> Any:
     Raises:
         TypeError: for a value of another class.
         OverflowError: for a number that the type does not have.
+        ValueError: for a text that is no Unicode, which could not leave the process.
     """
     if value is None:
         return None
@@ -84,6 +97,8 @@ def fitted(value: Any, type_: LogicalType) -> Any:
     if type_.root == "DATE" and isinstance(value, datetime):
         raise _other(value, type_)
     found = _of(value, type_, (date,) if type_.root == "DATE" else _CLASSES.get(type_.root, (object,)))
+    if isinstance(found, str) and not found.isascii():
+        found.encode("utf-8")
     if type_.root == "ARRAY":
         return [fitted(item, type_.children[0]) for item in found]
     if type_.root == "MAP":

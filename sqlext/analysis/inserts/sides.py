@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from sqlext.analysis.expressions.failing import judged
 from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.relations.kept_rows import LETTERS, kept_columns, kept_in, source_of
+from sqlext.analysis.relations.kept_rows import BAD_ROWS as KEPT
+from sqlext.analysis.relations.kept_rows import LETTERS, kept_columns, kept_in, refuse_read, source_of
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.bad_rows import LETTER, BadRows
@@ -46,11 +47,17 @@ def side_inserts(plan: PlanNode, env: Environment, into: Into | None = None) -> 
     """Return where rows go that a query keeps beside its own: the late ones first.
 
     Raises:
-        SqlExtError: EMIT-118 if late rows cannot reach the end of the query; as ``refused_insert``.
+        SqlExtError: EMIT-118 if late rows cannot reach the end of the query, OPT-035 and OPT-038 for a table that the
+            query reads; as ``refused_insert``.
     """
     late = late_insert(plan, env)
     refused = refused_insert(plan, env, into) if into is not None else None
-    return (*((late,) if late is not None else ()), *bad_inserts(plan, env, refused))
+    found = (*((late,) if late is not None else ()), *bad_inserts(plan, env, refused))
+    read = [node.table for node in walk(plan) if isinstance(node, Scan) and node.is_stream]
+    for side in found:
+        if side.letters or side.side == BAD_ROWS:
+            refuse_read(side.table, read, LETTERS if side.letters else KEPT, side.span)
+    return found
 
 
 def refused_insert(plan: PlanNode, env: Environment, into: Into) -> BoundInsert | None:

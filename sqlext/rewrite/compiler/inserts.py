@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.expressions.failing import judged
-from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
+from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, FINAL_STATE, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.inserts.replays import comes_back
 from sqlext.analysis.inserts.sides import bad_scans, finds_late, tables_of
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.inference import infer
-from sqlext.plan.bad_rows import BAD
+from sqlext.plan.bad_rows import BAD, REFUSED
 from sqlext.plan.nodes import LATE, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.compiler.refused_changes import JUDGED, KEYLESS, ROW, or_refused, with_refused_changes
 from sqlext.rewrite.expressions.casts import cast, plain
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -37,9 +38,6 @@ from sqlext.rewrite.script.side_rows import (
 )
 from sqlext.types import LogicalType
 
-#: The row that a sink does not take, beside its columns.
-_ROW = "__row"
-
 
 def insert_script(
     insert: BoundInsert,
@@ -51,24 +49,33 @@ def insert_script(
     local: bool = False,
 ) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
+    plan = insert.plan
     latest, judged = insert.mode != APPEND, judges_rows(insert, env)
-    carried = judged or BAD in insert.plan.hidden
-    outputs = guarded_outputs(insert, env) if carried else _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
-    if carried:
-        script = with_sink_letters(script, insert.plan)
+    changes = judged and (plan.updating or plan.changelog)
+    marked = changes and latest
+    outputs = guarded_outputs(insert, env) if judged or BAD in plan.hidden else _outputs(insert, env)
+    script = script_of(plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
+    if changes:
+        script = with_refused_changes(script, insert)
+    elif judged or BAD in plan.hidden:
+        script = with_sink_letters(script, plan)
+    hidden = (*plan.hidden, *((REFUSED,) if marked else (BAD,) if judged else ()))
     required = _dropped_if_null(insert)
     if required:
-        conditions = or_late(required) if insert.plan.carries_late else required
-        conditions = or_letter(required) if carried else conditions
+        conditions = or_late(required) if plan.carries_late else required
+        conditions = or_letter(required) if BAD in hidden else or_refused(required) if marked else conditions
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
-    script = with_sides(script, insert.plan, insert.sides, env, judged=judged)
+    script = with_sides(script, plan, insert.sides, env, hidden)
     # A query that begins anew reads all its rows again. So nothing comes back into it.
-    return script if end is InputEnd.FINISH else _with_replays(script, insert)
+    return script if end is InputEnd.FINISH else _with_replays(script, insert, hidden)
 
 
-def _with_replays(script: SparkScript, insert: BoundInsert) -> SparkScript:
-    """Return a script with the dead letters that REPLAY feeds back into it."""
+def _with_replays(script: SparkScript, insert: BoundInsert, behind: Sequence[str]) -> SparkScript:
+    """Return a script with the dead letters that REPLAY feeds back into it.
+
+    Args:
+        behind: the hidden columns of its query.
+    """
     letters = [n for n, side in enumerate(s for s in insert.sides if s.side == BAD_ROWS) if side.letters]
     packed = {step.table.name for step in script.read_by_arrow}
     if not letters or not script.streaming or script.at_once or script.local:
@@ -78,35 +85,34 @@ def _with_replays(script: SparkScript, insert: BoundInsert) -> SparkScript:
         sources = tuple(s.view for s in script.sources if s.streaming and s.table.name == back.table.name)
         if sources and back.table.name not in packed:
             found.append(ReplayInput(f"{sources[0]}_replayed", back.table, sources, back.causes))
-    hidden = sum(name != BAD for name in insert.plan.hidden)
+    hidden = sum(name != BAD for name in behind)
     return with_marks(replace(script, replays=tuple(found)), letters[0], hidden) if found else script
 
 
 def judges_rows(insert: BoundInsert, env: Environment) -> bool:
     """Whether rows that a sink does not take are dead letters of a query that has no others of its steps.
 
-    Of a row that takes another one back nothing can be left out.
+    What is written once at the end has no micro-batch that could write dead letters.
     """
-    plan = insert.plan
-    if BAD in plan.hidden or plan.updating or plan.changelog or not any(s.refused_of for s in insert.sides):
+    if BAD in insert.plan.hidden or insert.mode == FINAL_STATE or not any(s.refused_of for s in insert.sides):
         return False
     return any(_reasons(insert, env))
 
 
 def with_sides(
-    script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment, *, judged: bool = False
+    script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment, hidden: Sequence[str] = ()
 ) -> SparkScript:
     """Return a query's script with what is done with rows that are kept beside its own (``side_inserts``).
 
     Args:
-        judged: whether ``BAD`` comes behind the hidden columns of the plan.
+        hidden: the columns behind the visible ones of its query, ``BAD`` last; those of the plan where there are none.
     """
+    hidden = hidden or plan.hidden
     late = [_side(s, LATE, FOUND, _of_late(s), env) for s in sides if s.side == LATE_ROWS]
     inserts = [s for s in sides if s.side == BAD_ROWS]
     bad = [_side(s, BAD, numbered(n), (f"{BAD}.*",), env) for n, s in enumerate(inserts)]
     if bad:
-        hidden, carried = len(plan.hidden) + judged, judged or BAD in plan.hidden
-        script = beside(script, bad_scans(plan), [s.table for s in bad], hidden, carried=carried)
+        script = beside(script, bad_scans(plan), [s.table for s in bad], len(hidden), carried=BAD in hidden)
     return replace(script, sides=(*late, *bad))
 
 
@@ -133,27 +139,40 @@ def _of_late(insert: BoundInsert) -> tuple[str, ...]:
 
 
 def guarded_outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:
-    """Return the columns of the sink, NULL where a value does not fit; then why the sink takes no row, and the row."""
+    """Return the columns of the sink, NULL where a value does not fit; then those of ``JUDGED``."""
     usual = _outputs(replace(insert, enforce_not_null=""), env)
     found = zip(insert.assignments, usual, strict=True)
     outputs = [(_fitting(assignment, text, insert, env)[0], name) for assignment, (text, name) in found]
     why = first_of(_reasons(insert, env)) or "CAST(NULL AS STRUCT<code: STRING, reason: STRING>)"
-    return (*outputs, (why, WHY), (row_text(insert.plan.columns, env.zone), _ROW))
+    judged = (why, WHY), (row_text(insert.plan.columns, env.zone), ROW)
+    keyless = first_of(_reasons(insert, env, _key_columns(insert)))
+    return (*outputs, *judged, ("false" if keyless is None else f"{keyless} IS NOT NULL", KEYLESS))
 
 
-def _reasons(insert: BoundInsert, env: Environment) -> Iterator[str | None]:
-    """Yield why a sink takes no row, by its columns; None where one takes all values."""
+def _key_columns(insert: BoundInsert) -> tuple[str, ...]:
+    """Return the columns of the sink that name a row."""
+    key = insert.table.primary_key
+    return key.columns if key is not None else insert.merge_keys
+
+
+def _reasons(insert: BoundInsert, env: Environment, columns: Sequence[str] | None = None) -> Iterator[str | None]:
+    """Yield why a sink takes no row, by its columns; None where one takes all values.
+
+    Args:
+        columns: those that are looked at; all by default.
+    """
     usual = _outputs(replace(insert, enforce_not_null=""), env)
     for assignment, (text, _) in zip(insert.assignments, usual, strict=True):
-        fitting, reason = _fitting(assignment, text, insert, env)
-        yield reason
-        yield _missing(assignment, fitting, insert)
+        if columns is None or assignment.target.name in columns:
+            fitting, reason = _fitting(assignment, text, insert, env)
+            yield reason
+            yield _missing(assignment, fitting, insert)
 
 
 def with_sink_letters(script: SparkScript, plan: PlanNode) -> SparkScript:
     """Return a script of ``guarded_outputs``, with rows that the sink takes not among the dead letters."""
-    outputs = script.outputs[: -len((WHY, _ROW))]
-    letter = expression_letter(WHY, _ROW, tables_of(plan), "Sink", "sink")
+    outputs = script.outputs[: -len(JUDGED)]
+    letter = expression_letter(WHY, ROW, tables_of(plan), "Sink", "sink")
     names = ", ".join([*(identifier(name) for _, name in outputs), *(n for n in plan.hidden if n != BAD)])
     own = f"coalesce({BAD}, {letter})" if BAD in plan.hidden else letter
     query = f"SELECT {names}, {own} AS {BAD} FROM ({script.query})"

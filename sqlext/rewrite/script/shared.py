@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlext.analysis.inserts.bound import BoundInsert
-from sqlext.locations import absolute
+from sqlext.analysis.relations.same_place import place_of
 from sqlext.rewrite.script.model import ArrowView, ReadView, SparkScript
 from sqlext_catalog.model import Table
 
@@ -45,12 +45,6 @@ class SharedRead:
         """The columns that any of them looks at, in the table's order."""
         looked_at = {name for member in self.members for name in member.step.needed}
         return tuple(c.name for c in self.table.columns if c.name in looked_at)
-
-
-def place_of(table: Table) -> str:
-    """Return where a table's rows lie: the catalog may know one table of a database by several names."""
-    held = table.option("table-name")
-    return absolute(table.option("path")) or (f"{table.option('url')} {held}" if held else table.name.plain)
 
 
 def tables_read(script: SparkScript) -> list[Table]:

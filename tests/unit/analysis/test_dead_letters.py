@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.plan.bad_rows import REFUSED
 from sqlext.rewrite.script.model import SparkScript
 
 from .conftest import Analysis
@@ -139,16 +140,62 @@ def test_rows_of_other_queries_that_a_sink_refuses(tables: Analysis, insert: str
     assert [bool(s.refused_of) for s in found.sides] == [False] * (len(sides) - 1) + ["loose" not in insert]
 
 
-def test_updates_that_a_sink_refuses_end_the_query(tables: Analysis) -> None:
-    """Nothing can be left out of rows that take others back."""
+def test_updates_that_a_sink_refuses(tables: Analysis) -> None:
+    """Of rows that replace others the sink chooses the last; what is written at the end has no micro-batch."""
     tables.run(
         "SET 'sqlext.dead-letters.causes' = 'expression';"
         "CREATE TABLE keyed (v INT, s STRING NOT NULL, PRIMARY KEY (v) NOT ENFORCED) "
         "WITH ('connector' = 'delta', 'path' = '/o');"
+        "CREATE TABLE shown (v INT, s STRING NOT NULL) WITH ('connector' = 'print');"
+        "CREATE TABLE files (v INT, s STRING NOT NULL) WITH ('connector' = 'filesystem', 'path' = '/f', "
+        "'format' = 'json');"
     )
-    found = script(tables, "INSERT INTO keyed SELECT v, MAX(s) FROM t GROUP BY v")
-    assert "raise_error('[RUN-003]" in found.query
+    totals = "SELECT v, MAX(s) FROM t GROUP BY v"
+    found = script(tables, f"INSERT INTO keyed {totals}")
+    assert "raise_error('[RUN-003]" not in found.query
+    assert REFUSED in found.query
+    found = script(tables, f"INSERT INTO shown {totals}")
+    assert "raise_error('[RUN-003]" not in found.query
+    assert REFUSED not in found.query
+    assert "CASE WHEN __exists THEN CASE WHEN __why IS NOT NULL" in found.query
+    tables.run("SET 'sqlext.sink.updates' = 'final-state';")
+    assert "raise_error('[RUN-003]" in script(tables, f"INSERT INTO files {totals}").query
 
 
-def test_what_cannot_fail_needs_nothing(tables: Analysis) -> None:
-    assert script(tables, "SELECT v FROM parquet WHERE v > 1").sides == ()
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("cause STRING, place STRING NOT NULL", "a column `place` that is NOT NULL"),
+        ("cause STRING, text STRING, PRIMARY KEY (cause) NOT ENFORCED", "the PRIMARY KEY cause"),
+    ],
+)
+@pytest.mark.parametrize("enforcer", ["error", "drop"])
+def test_tables_that_would_lose_some(tables: Analysis, columns: str, said: str, enforcer: str) -> None:
+    tables.run(
+        f"CREATE TABLE some ({columns}) WITH ('connector' = 'delta', 'path' = '/some');"
+        "SET 'sqlext.dead-letters.table' = 'some';"
+        f"SET 'table.exec.sink.not-null-enforcer' = '{enforcer}';"
+    )
+    assert said in tables.refuse("SELECT v FROM t", "OPT-038").message
+
+
+def test_a_key_that_names_each_and_a_name_with_a_dot(tables: Analysis) -> None:
+    tables.run(
+        "CREATE TABLE `a.b` (letter STRING NOT NULL, cause STRING, PRIMARY KEY (letter) NOT ENFORCED) "
+        "WITH ('connector' = 'delta', 'path' = '/some');"
+        "SET 'sqlext.dead-letters.table' = 'default_database.`a.b`';"
+    )
+    assert [s.table.name.name for s in script(tables, "SELECT v FROM t").sides] == ["a.b"]
+
+
+@pytest.mark.parametrize("name", ["letters", "same"])
+def test_a_query_that_reads_its_dead_letters(tables: Analysis, name: str) -> None:
+    """Each would come in again, and fail again; by another name of the table, too."""
+    tables.run("CREATE TABLE same (text STRING) WITH ('connector' = 'delta', 'path' = '/letters');")
+    tables.run("CREATE TABLE numbers (v INT) WITH ('connector' = 'print');")
+    failing = f"INSERT INTO numbers SELECT CAST(text AS INT) FROM {name}"
+    error = tables.refuse(failing, "OPT-038")
+    assert "the query reads `letters`" in error.message
+    assert error.span is not None
+    tables.run("RESET 'sqlext.dead-letters.table';")
+    assert script(tables, failing).sides == ()

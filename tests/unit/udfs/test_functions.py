@@ -89,3 +89,52 @@ def test_a_long_text_is_cut() -> None:
     assert raised is not None
     assert len(raised) < 1100
     assert "\n" not in raised
+
+
+class SilentError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (SystemExit(3), "SystemExit: 3"),
+        (GeneratorExit(), "GeneratorExit:"),
+        (BaseException("all"), "BaseException: all"),
+        (SilentError(), "SilentError: it cannot say more, for RuntimeError"),
+        (ValueError("caf\udcc3"), "ValueError: caf\\udcc3"),
+        (ValueError("a\0b"), "ValueError: a\\0b"),
+        (ValueError("jdbc:x://me:hunter2@h/d"), "ValueError: jdbc:x://******@h/d"),
+        (ValueError(f"{'x' * 980} password=hunter2hunter2"), f"ValueError: {'x' * 980} passwor"),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_whatever_is_raised_is_told(raised: BaseException, told: str) -> None:
+    """One row is lost to it and no query: what is told can leave the process, and holds no secret."""
+
+    def fails() -> int:
+        raise raised
+
+    value, found = tried(fails, kind("INT"))()
+    assert value is None
+    assert found is not None
+    assert found.partition(" (test_functions.py:")[0] == told
+    assert found.encode("utf-8")
+    assert "hunter2" not in found
+
+
+def test_ctrl_c_is_no_row() -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tried(interrupted, kind("INT"))()
+
+
+@pytest.mark.parametrize(("type_", "value"), [("STRING", "\udcff"), ("ARRAY<STRING>", ["a", "\udcff"])])
+def test_a_text_that_is_no_unicode(type_: str, value: object) -> None:
+    assert tried(lambda: value, kind(type_))()[1] is not None
+    with pytest.raises(UnicodeEncodeError):
+        plain(lambda: value, kind(type_))()
+    assert tried(lambda: "caf\u00e9", kind("STRING"))() == ("caf\u00e9", None)
