@@ -18,9 +18,7 @@ from sqlext.analysis.inserts.replays import bind_replay
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import own_functions
-from sqlext.connectors.admission import admit
 from sqlext.connectors.base import written_columns
-from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import known, makes_table
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
@@ -50,6 +48,7 @@ from sqlext.session.materialized import (
     refuse_drop,
     written_by_query,
 )
+from sqlext.session.others_tables import admit_defined, admit_dropped
 from sqlext.session.ownership import (
     check_spark_functions,
     check_spark_tables,
@@ -198,7 +197,10 @@ class Interpreter:
 
     def create(self, item: Relation, statement: ast.CreateTable | ast.CreateView, verb: str) -> None:
         """Store what a CREATE defines, by the statement's rules for a name that is taken."""
-        self._admit(item, statement.options if isinstance(statement, ast.CreateTable) else (), statement.name_span)
+        options = statement.options if isinstance(statement, ast.CreateTable) else ()
+        admit_defined(item, options, statement.name_span, self.state)
+        if statement.or_replace:
+            admit_defined(self.state.catalog.lookup(item.name), (), statement.name_span, self.state)
         if_exists = self._if_exists(statement, item.name)
         if isinstance(item, Table) and makes_table(item):
             self.handler.lakes().make(item)
@@ -211,18 +213,10 @@ class Interpreter:
         self.state.catalog.give(item, anew=if_exists != "ignore")
         self.state.created.add(item.name.plain)
 
-    def _admit(self, item: Relation, options: Sequence[ast.Option], used: Span) -> None:
-        """Refuse a table that may not be used, before it is defined: who reads it later may be less restricted."""
-        if isinstance(item, Table):
-            try:
-                admit(item, self.state.policy)
-            except OptionError as error:
-                written = (o.key_span.to(o.value_span) for o in options if o.key == error.option)
-                raise error.at(next(written, used)) from None
-
     def _alter_table(self, statement: ast.AlterTable) -> Result:
         catalog = self.state.catalog
         name = catalog.resolve(statement.name)
+        admit_defined(catalog.lookup(statement.name), (), statement.name_span, self.state)
         if statement.action == "RENAME":
             new = self._new_name(name, statement.new_name)
             change = ddl.rename(name, new, if_exists=statement.if_exists)
@@ -233,7 +227,7 @@ class Interpreter:
                 merged = {**dict(changed.options), **options}
                 altered = replace(changed, options=tuple(merged.items()))
                 check_known(statement.options, altered)
-                self._admit(altered, statement.options, statement.name_span)
+                admit_defined(altered, statement.options, statement.name_span, self.state)
             change = ddl.set_options(name, options, if_exists=statement.if_exists)
             self._note_options(name, statement.options)
         elif statement.action == "RESET":
@@ -244,7 +238,6 @@ class Interpreter:
             change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
             before = catalog.lookup(name)
             if isinstance(before, Table):
-                self._admit(before, (), statement.name_span)
                 # First: a run that breaks off between the two is made good by the same statement.
                 self._alter_stored(statement, before, alteration(before))
         catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
@@ -290,6 +283,7 @@ class Interpreter:
 
     def _drop(self, statement: ast.Drop) -> Result:
         catalog = self.state.catalog
+        admit_dropped(statement, self.state)
         if statement.kind == "QUERY":
             return self.handler.drop_query(statement)
         if statement.kind == "FUNCTION":

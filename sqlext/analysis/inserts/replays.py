@@ -37,6 +37,7 @@ _NO_ROWS = {
     "sink": "its rows are those that the query gave, behind all its steps",
     REPLAYED: "such a row says of a dead letter that it was fed back",
 }
+_INSERTED = "INSERT such a row into the sink itself, unless its key has a newer one"
 #: In the expressions of SET: before the name of a column of the dead letter.
 OF_LETTER = "__letter_"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sqlext
+from sqlext.errors import SqlExtError
 from sqlext.policy import Restrictions
 from sqlext.session.api import Session
 
@@ -170,6 +171,41 @@ STATEMENTS = (
         "DELETE FROM good;",
     ),
     "SELECT TRANSFORM(k) USING 'cat /etc/passwd' AS (x) FROM good;",
+    *("DROP TABLE own;", "DROP TABLE IF EXISTS own;", "DROP DATABASE default_database CASCADE;"),
+    *("ALTER TABLE own RENAME TO other;", "ALTER TABLE own RESET ('path');", "ALTER TABLE own DROP k;"),
+    *("ALTER TABLE own SET ('path' = '{data}/in');", "ALTER TABLE own ADD more INT;"),
+    "CREATE OR REPLACE TABLE own (k INT) WITH ('connector' = 'blackhole');",
+    "CREATE OR REPLACE TEMPORARY TABLE own (k INT) WITH ('connector' = 'blackhole');",
+    *(
+        "EXPLAIN SELECT k FROM own;",
+        "EXPLAIN SELECT k FROM peek;",
+        "ANALYZE WATERMARK FOR own WITH ('delays' = '1 s');",
+    ),
+    *("EXPLAIN ROW FROM own WHERE k = 'a';", "EXPLAIN ROW FROM letters WHERE text = 'a';"),
+    *(
+        "REPLAY letters;",
+        "REPLAY letters WHERE cause = 'late' SET k = 'a';",
+        "REPLAY letters SET k = reflect('a', 'b');",
+    ),
+    *("DEPLOY INSERT INTO good SELECT k FROM own;", "DEPLOY INSERT INTO own SELECT k FROM good;"),
+    "DEPLOY CREATE MATERIALIZED VIEW m WITH ('path' = '{base}/o') AS SELECT k FROM good;",
+    "EXECUTE STATEMENT SET BEGIN INSERT INTO good SELECT k FROM good; INSERT INTO own SELECT k FROM good; END;",
+    *("SET 'sqlext.dead-letters.table' = 'letters'; INSERT INTO good SELECT k FROM good;",),
+    "SELECT k FROM good /*+ OPTIONS('sqlext.bad-rows' = 'letters') */;",
+    "SELECT k FROM good WHERE k IN (SELECT k FROM own);",
+    *("COPY INTO good FROM '/etc' FILEFORMAT = CSV;", "CONVERT TO DELTA parquet.`/etc`;", "REFRESH '/etc';"),
+    *("CREATE TABLE c SHALLOW CLONE delta.`/etc`;", "RESTORE TABLE good TO VERSION AS OF 0;", "MSCK REPAIR TABLE own;"),
+    *("CREATE DATABASE d LOCATION '/etc';", "COMPILE PLAN '/tmp/p' FOR INSERT INTO good SELECT k FROM good;"),
+    *(
+        "CREATE CATALOG c WITH ('type' = 'paimon', 'warehouse' = '{data}/w', 'metastore' = 'hive', 'uri' = 'thrift://e:1');",
+    ),
+    "CREATE CATALOG c WITH ('type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = 'http://evil');",
+    *(
+        "SET 'state.checkpoints.dir' = '/etc';",
+        "SET 'execution.savepoint.path' = '/etc';",
+        "SET 'sqlext.engine' = 'auto';",
+    ),
+    *("DECLARE x STRING DEFAULT 'a';", "SET VAR x = 1;", "SELECT * FROM cloud_files('/etc', 'csv');"),
     *("WITH c AS (SELECT reflect('a', 'b') AS x) SELECT x FROM c;", "EXPLAIN SELECT reflect('a', 'b');"),
     "SELECT k FROM good LATERAL VIEW explode(array(reflect('a', 'b'))) z AS x;",
 )
@@ -203,6 +239,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"{FILES.format(base / 'secret', '').replace(' t ', ' own ')} CREATE VIEW peek AS SELECT k FROM own;"
         "CREATE VIEW calls AS SELECT reflect('a.B', 'c') AS x FROM (VALUES (1)) AS t(a);"
         f"{FILES.format(base / 'data' / 'in', '').replace(' t ', ' good ')}"
+        "CREATE TABLE letters (letter STRING, query_name STRING, cause STRING, source STRING, text STRING) "
+        f"WITH ('connector' = 'delta', 'path' = '{base}/secret/letters');"
     )
     return base
 
@@ -223,4 +261,28 @@ def test_it_is_refused(base: Path, hostile: Session, attempt: str) -> None:
 
 
 def test_how_many() -> None:
-    assert len(set(_attempts())) > 160
+    assert len(set(_attempts())) > 200
+
+
+@pytest.mark.parametrize("read", ["SELECT k FROM own", "SELECT k FROM peek", "SELECT x AS k FROM calls"])
+def test_what_python_asks_for(hostile: Session, read: str) -> None:
+    """Faces that hand on SQL of others: each gives the refusal, and nothing is read."""
+    job = f"INSERT INTO good {read};"
+    for ask in (hostile.plan, hostile.deploy, hostile.roll_back, hostile.explain, hostile.rewrite, hostile.query):
+        with pytest.raises(SqlExtError) as refused:
+            ask(read if ask == hostile.query else job)
+        assert refused.value.code.startswith("RESTRICT")
+    for table in (hostile.table, hostile.preview):
+        with pytest.raises(SqlExtError) as refused:
+            table("own")
+        assert refused.value.code == "RESTRICT-002"
+
+
+def test_what_is_the_owners_stays(base: Path, hostile: Session) -> None:
+    for statement in ("DROP TABLE own", "DROP DATABASE default_database CASCADE", "ALTER TABLE own RENAME TO other"):
+        with pytest.raises(SqlExtError):
+            hostile.run(f"{statement};")
+    hostile.run("CREATE DATABASE theirs; CREATE TABLE theirs.t (k INT) WITH ('connector' = 'blackhole');")
+    hostile.run("ALTER TABLE theirs.t RENAME TO u; DROP TABLE theirs.u; DROP DATABASE theirs;")
+    names = [row[0] for row in sqlext.connect(catalog=base / "catalog").sql("SHOW TABLES").rows]
+    assert {"own", "good", "letters"} <= set(names)

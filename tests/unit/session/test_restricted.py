@@ -92,7 +92,8 @@ def test_a_hint_and_an_older_table_are_asked_about_too(data: Path) -> None:
     allowed = session(data)
     assert refused(allowed, "SELECT k FROM t;") == ("RESTRICT-002", "t")
     assert refused(allowed, "ALTER TABLE t ADD more INT;") == ("RESTRICT-002", "t")
-    allowed.run(f"CREATE OR REPLACE {table(data / 't')[7:]}")
+    assert refused(allowed, f"CREATE OR REPLACE {table(data / 't')[7:]}") == ("RESTRICT-002", "t")
+    sqlext.connect(catalog=data / "catalog").run(f"CREATE OR REPLACE {table(data / 't')[7:]}")
     assert allowed.check("SELECT k FROM t;") == []
     code, _ = refused(allowed, "SELECT k FROM t /*+ OPTIONS('path' = '/etc') */;")
     assert code == "RESTRICT-002"
@@ -256,3 +257,24 @@ def test_of_a_command_line() -> None:
 def test_queries_run_in_spark_which_has_the_limits(data: Path) -> None:
     assert session(data).settings.get("sqlext.engine") == "spark"
     assert refused(session(data), "SET 'sqlext.engine' = 'local';")[0] == "RESTRICT-005"
+
+
+def test_a_query_of_the_owners_is_neither_dropped_nor_traced(data: Path) -> None:
+    """Its sink may be used, what it has read may not."""
+    outside = data.parent / "outside"
+    (outside / "a.json").write_text('{"k": "a", "v": 1}\n', "utf-8")
+    made = sqlext.connect(catalog=data / "catalog", settings={"sqlext.engine": "local"})
+    made.run(
+        f"{table(outside)} CREATE TABLE s (k STRING) WITH ('connector' = 'delta', 'path' = '{data}/s');"
+        "INSERT INTO s SELECT k FROM t;"
+    )
+    allowed = session(data)
+    for statement, code in (("DROP QUERY `sql.s`", "RESTRICT-002"), ("EXPLAIN ROW FROM s WHERE k = 'a'", "DDL-043")):
+        with pytest.raises(SqlExtError) as refused_:
+            allowed.run(f"{statement};")
+        assert refused_.value.code == code
+        assert "RESTRICT-002" in refused_.value.render()
+    assert len(made.sql("SHOW QUERIES").rows) == 1
+    with pytest.raises(SqlExtError, match="lies in no place"):
+        allowed.run("DROP TABLE t;")
+    allowed.run("DROP TABLE s;")
