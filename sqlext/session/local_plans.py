@@ -23,6 +23,7 @@ from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import Compiled
+from sqlext.secrets import redact_text
 from sqlext.session.places import sink_context
 from sqlext.settings import ENGINE, LOCAL_BYTES
 from sqlext.sinks.base import SinkContext
@@ -45,7 +46,10 @@ _BY_SPARK = "Spark"
 
 
 class NotLocalError(Exception):
-    """Why only Spark runs a statement; its text is for EXPLAIN."""
+    """Why only Spark runs a statement; its text is for EXPLAIN, and a traceback shows it: it holds no secret."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(redact_text(reason))
 
 
 def local_select(plan: PlanNode, env: Environment, *, whole: bool = False) -> LocalScript:
@@ -114,7 +118,7 @@ def in_process(make: Callable[[], T]) -> T:
     try:
         return make()
     except (Unsuited, Unread) as reason:
-        raise NotLocalError(f"only Spark is known to do this: {reason}") from reason
+        raise NotLocalError(f"only Spark is known to do this: {reason}") from None
 
 
 def _compiled(make: Callable[[], SparkScript], env: Environment, *, whole: bool = False) -> LocalScript:

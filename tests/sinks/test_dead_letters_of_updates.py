@@ -39,7 +39,8 @@ def letters(workspace: Workspace) -> list[tuple[Any, ...]]:
     found = workspace.delta("letters")
     assert len({row[0] for row in found}) == len(found)
     assert {(row[1], row[2]) for row in found} <= {("sql.t", "sink")}
-    return sorted((int(row[8]), *row[3:6], json.loads(row[7])) for row in found)
+    rows = ((int(row[8]), *row[3:6], json.loads(row[7])) for row in found)
+    return sorted(rows, key=lambda row: (row[0], repr(row)))
 
 
 def delta(workspace: Workspace) -> list[tuple[Any, ...]]:
