@@ -50,8 +50,10 @@ class Staged:
 def stage(folder: Location, letters: Sequence[Corrected]) -> Staged:
     """Feed dead letters back that were not fed back before, all of them or none.
 
-    Whoever does so at the same time takes the next number, and looks again at what is left then.
+    Whoever does so at the same time takes the next number, and looks again at what is left then. A name that comes
+    twice, as of rows that were copied or written at least once, is that of one dead letter.
     """
+    letters = list({letter.letter: letter for letter in reversed(letters)}.values())[::-1]
     while True:
         numbers = sorted(_numbers(folder))
         done = {name for number in numbers for name in _letters(folder, number)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlext.connectors.admission import admit
 from sqlext.connectors.options import OptionError
@@ -10,7 +10,7 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.session.records import job_records
 from sqlext.session.state import SessionState
 from sqlext.source import Span
-from sqlext_catalog.model import Relation, Table
+from sqlext_catalog.model import QueryRecord, Relation, Table
 
 
 def admit_defined(item: Relation | None, options: Sequence[ast.Option], used: Span, state: SessionState) -> None:
@@ -31,6 +31,24 @@ def admit_defined(item: Relation | None, options: Sequence[ast.Option], used: Sp
             raise error.at(next(written, used)) from None
 
 
+def admit_queries(records: Iterable[QueryRecord], used: Span, state: SessionState) -> None:
+    """Refuse to change queries of the catalog that read or write what may not be used.
+
+    Args:
+        used: where they are named.
+
+    Raises:
+        SqlExtError: as ``admit_defined``.
+    """
+    for table in _tables_of(records, state) if state.policy.restricted else ():
+        admit_defined(table, (), used, state)
+
+
+def _tables_of(records: Iterable[QueryRecord], state: SessionState) -> Iterator[Relation]:
+    names = {name for record in records for name in (record.writes, *record.reads)}
+    yield from (table for table in state.catalog.snapshot().relations() if table.name.plain in names)
+
+
 def admit_dropped(statement: ast.Drop, state: SessionState) -> None:
     """Refuse DROP of what others may not use: a table, all tables of a database, or a query of such tables.
 
@@ -44,8 +62,7 @@ def admit_dropped(statement: ast.Drop, state: SessionState) -> None:
 def _gone_with(statement: ast.Drop, state: SessionState) -> Iterator[Relation | None]:
     catalog = state.catalog
     if statement.kind == "QUERY":
-        names = {n for record in job_records(catalog, ".".join(statement.name)) for n in (record.writes, *record.reads)}
-        yield from (table for table in catalog.snapshot().relations() if table.name.plain in names)
+        yield from _tables_of(job_records(catalog, ".".join(statement.name)), state)
     elif statement.kind == "CATALOG":
         yield from catalog.snapshot().relations(statement.name[-1])
     elif statement.kind == "DATABASE":

@@ -19,6 +19,7 @@ from sqlext.plan.bad_rows import LETTER, REPLAYED
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.compiler.replays import corrected_row
 from sqlext.rewrite.script.side_rows import REPLAYS
+from sqlext.session.others_tables import admit_queries
 from sqlext.session.records import folder_of, home_location
 from sqlext.session.state import SessionState
 from sqlext.spark.reading.replays import schema_of
@@ -71,8 +72,8 @@ class Replaying:
             chosen: those that are meant, with all columns of their table.
 
         Raises:
-            SqlExtError: RUN-086 where one of them cannot come back; nothing is fed back then. NAME-003, SINK-002 as
-                ``check_changes``.
+            SqlExtError: RUN-086 where one of them cannot come back; nothing is fed back then. RESTRICT-... where their
+                query has tables that the session may not use. NAME-003, SINK-002 as ``check_changes``.
         """
         letters = chosen.where(f"cause IS DISTINCT FROM {string(REPLAYED)}").collect()
         targets = list(self._targets(letters))
@@ -109,6 +110,7 @@ class Replaying:
         if record is None or not isinstance(table, Table):
             what = f"no query `{query}`" if record is None else f"no one table `{source}`"
             raise self._refused(f"{whose}: this catalog has {what}", "SHOW QUERIES lists the queries")
+        admit_queries([record], self.bound.statement.name_span, self.state)
         place = home_location(self.state.folder, record, self.state.stores)
         self._require(whose, place, table, letters)
         check_changes(self.bound.statement, table, self.bound.letters, self.env)

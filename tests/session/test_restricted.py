@@ -64,3 +64,33 @@ def test_a_query_that_runs_too_long(spark: SparkSession, data: Path) -> None:
         query.await_termination(120)
     assert (late.value.code, late.value.line) == ("RESTRICT-008", 3)
     assert query.progress["status"] == "failed"
+
+
+def test_a_query_of_the_owners_stays_as_it_is(spark: SparkSession, data: Path) -> None:
+    """Its sink and its dead letters may be used, what it reads may not: nobody gives it rows, or another version."""
+    outside = data.parent / "outside"
+    outside.mkdir()
+    (outside / "a.json").write_text('{"k": "x"}\n{"k": "1"}\n')
+    owner = sqlext.connect(spark, data.parent / "catalog")
+    script = f"""CREATE TABLE own (k STRING) WITH ('connector' = 'filesystem', 'path' = '{outside}', 'format' = 'json');
+    CREATE TABLE other (k STRING) WITH ('connector' = 'filesystem', 'path' = '{data}', 'format' = 'json');
+    CREATE TABLE letters (letter STRING, query_name STRING, cause STRING, source STRING, text STRING)
+    WITH ('connector' = 'delta', 'path' = '{data}/letters');
+    CREATE TABLE s (k INT) WITH ('connector' = 'delta', 'path' = '{data}/s');
+    SET 'sqlext.dead-letters.table' = 'letters'; SET 'sqlext.bounded' = 'catch-up';
+    INSERT INTO s SELECT CAST(k AS INT) FROM own;"""
+    owner.run(script)
+    session = sqlext.connect(spark, data.parent / "catalog", restricted=Restrictions(paths=(str(data),)))
+    attempts = (
+        lambda: session.run("REPLAY letters SET k = '666';"),
+        lambda: session.deploy("SET 'sqlext.bounded' = 'catch-up'; INSERT INTO s SELECT LENGTH(k) FROM other;"),
+        lambda: session.run("DROP QUERY `sql.s`;"),
+    )
+    for attempt in attempts:
+        with pytest.raises(SqlExtError) as refused:
+            attempt()
+        assert refused.value.code == "RESTRICT-002"
+    owner.run(script)
+    assert [tuple(row) for row in spark.read.format("delta").load(f"{data}/s").collect()] == [(1,)]
+    (replayed,) = owner.run("REPLAY letters SET k = '2';")[-1].rows
+    assert replayed[3] == 1

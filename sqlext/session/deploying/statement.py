@@ -19,6 +19,7 @@ from sqlext.session.deploying.records import VersionRecords
 from sqlext.session.deploying.report import Deployment
 from sqlext.session.deploying.rollback import Rollback
 from sqlext.session.drafts import RunOptions
+from sqlext.session.others_tables import admit_queries
 from sqlext.session.state import SessionState
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class Deploying:
         candidates = candidates_of(statements, state, options, redefines=asked.rollback, keeps_rows=asked.keep_rows)
         versions, records = NewVersions(self.spark, state, self.folder, options), VersionRecords(self.state.catalog)
         known = records.all()
+        for one in candidates:
+            mine = one.draft.insert.table.name.plain
+            touched = [r for r in known if r.name == one.draft.name or (asked.renews and mine in r.reads)]
+            admit_queries(touched, one.draft.insert.span, self.state)
         downstream = Downstream(statements, before, state, options, known, versions.run_of, redefines=asked.rollback)
         if asked.rollback:
             return Rollback(versions, records, downstream).roll_back(candidates)

@@ -36,6 +36,14 @@ def test_each_letter_once(folder: Location) -> None:
     assert lines(folder) == [("1", "a"), ("1", "b"), ("2", "c")]
 
 
+def test_a_name_that_comes_twice(folder: Location) -> None:
+    """A table may have the row of a dead letter twice: by a copy, or as its sink writes at least once."""
+    again = [letter("b"), letter("a", '{"v":1}'), letter("b"), letter("a", '{"v":2}')]
+    assert stage(folder, again) == Staged(1, 2, 0)
+    assert lines(folder) == [("1", "b"), ("1", "a")]
+    assert stage(folder, again) == Staged(None, 0, 2)
+
+
 class Overtaken:
     """A store in which another REPLAY puts its file between the look and the file of this one."""
 
