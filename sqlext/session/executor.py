@@ -42,9 +42,9 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import readers
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
+from sqlext.session.allowing.functions import require_script
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, RunOptions, fed, reads_of, shared_by
-from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching

@@ -28,6 +28,8 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
+from sqlext.session.allowing.functions import require_functions
+from sqlext.session.allowing.tables import admit_defined, admit_dropped
 from sqlext.session.catalogs.found import find_named, show_lake
 from sqlext.session.catalogs.statements import (
     alter_catalog,
@@ -37,7 +39,6 @@ from sqlext.session.catalogs.statements import (
     drop_container,
     drop_in_lake,
 )
-from sqlext.session.functions_allowed import require_functions
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.advisor import OF_VIEW, named_table
 from sqlext.session.introspection.show import describe, describe_catalog, show
@@ -48,7 +49,6 @@ from sqlext.session.materialized import (
     refuse_drop,
     written_by_query,
 )
-from sqlext.session.others_tables import admit_defined, admit_dropped
 from sqlext.session.ownership import (
     check_spark_functions,
     check_spark_tables,

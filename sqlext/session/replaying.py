@@ -19,7 +19,7 @@ from sqlext.plan.bad_rows import LETTER, REPLAYED
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.compiler.replays import corrected_row
 from sqlext.rewrite.script.side_rows import REPLAYS
-from sqlext.session.others_tables import admit_queries
+from sqlext.session.allowing.tables import admit_queries
 from sqlext.session.records import folder_of, home_location
 from sqlext.session.state import SessionState
 from sqlext.spark.reading.replays import schema_of

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
+from sqlext.session.allowing.tables import admit_queries
 from sqlext.session.deploying.beside import NewVersions
 from sqlext.session.deploying.candidates import candidates_of
 from sqlext.session.deploying.deployer import Deployer
@@ -19,7 +20,6 @@ from sqlext.session.deploying.records import VersionRecords
 from sqlext.session.deploying.report import Deployment
 from sqlext.session.deploying.rollback import Rollback
 from sqlext.session.drafts import RunOptions
-from sqlext.session.others_tables import admit_queries
 from sqlext.session.state import SessionState
 
 if TYPE_CHECKING:

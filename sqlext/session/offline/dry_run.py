@@ -24,9 +24,9 @@ from sqlext.rewrite.compiler.inserts import insert_script, with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
+from sqlext.session.allowing.functions import require_script
 from sqlext.session.catalogs.lakes import NO_LAKES, Lakes
 from sqlext.session.deploying.options import DeployOptions
-from sqlext.session.functions_allowed import require_script
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement

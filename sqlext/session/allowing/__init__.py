@@ -1,0 +1,1 @@
+"""Ask a session's policy about what statements use."""
