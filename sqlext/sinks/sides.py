@@ -96,10 +96,13 @@ class Side:
 
     def _letters(self, spark: SparkSession, refused: Sequence[RefusedRow]) -> DataFrame:
         """Return refused rows with the columns of those that are found in the query."""
-        # What a server says may hold a login.
-        rows = [(row.text, row.code, redact_text(row.reason)) for row in refused]
-        texts = spark.createDataFrame(rows, "text STRING, code STRING, reason STRING")
+        texts = spark.createDataFrame(told(refused), "text STRING, code STRING, reason STRING")
         return texts.selectExpr(f"{refused_letter(self.script.refused_of)} AS letter").selectExpr("letter.*")
+
+
+def told(refused: Sequence[RefusedRow]) -> list[tuple[str, str, str]]:
+    """Return text, code and reason of rows that a sink refused; what a server says may hold a login, which is hidden."""
+    return [(row.text, row.code, redact_text(row.reason)) for row in refused]
 
 
 @dataclass(frozen=True)

@@ -89,3 +89,20 @@ def test_a_changelog_by_another_key(connected: Workspace, broker: str) -> None:
     found = records(broker, topic)
     assert current(found) == {'{"k": "first 1"}': {"n": 1, "s": 30}, '{"k": "first 2"}': {"n": 2, "s": 20}}
     assert len(found) == 4
+
+
+def test_a_row_that_the_table_does_not_take(connected: Workspace, broker: str) -> None:
+    """It is a dead letter, and the record of its key stays until the next one that is fine; what goes is told."""
+    topic = make_topic(broker, "upserts-refused", 1)
+    totals = TOTALS.format(topic=topic, broker=broker, more="").replace("n BIGINT", "n TINYINT")
+    letters = """CREATE TABLE letters (code STRING, text STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
+    SET 'sqlext.dead-letters.table' = 'letters';"""
+    insert = "INSERT INTO totals SELECT k, SUM(v), COUNT(*) FROM events GROUP BY k HAVING COUNT(*) < 3;"
+    script = EVENTS, letters, totals, insert
+    for number, rows in enumerate((("a,1,1", "b,500,1"), ("a,300,2", "b,-499,2"), ("a,1,3",))):
+        connected.put(f"{number}.csv", *rows)
+        connected.run(*script)
+    a, b = {"k": "a"}, {"k": "b"}
+    assert records(broker, topic) == [(a, a | {"n": 1, "s": 1}), (b, b | {"n": 1, "s": 2}), (a, None)]
+    found = [(code, json.loads(text)["k"]) for code, text in connected.delta("letters")]
+    assert sorted(found) == [("RUN-041", "a"), ("RUN-041", "b")]

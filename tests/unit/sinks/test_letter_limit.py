@@ -6,7 +6,9 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.settings import Settings
+from sqlext.sinks.base import RefusedRow
 from sqlext.sinks.letter_limit import LetterLimit
+from sqlext.sinks.sides import told
 
 COUNT, PERCENT = "sqlext.dead-letters.limit", "sqlext.dead-letters.max-percent"
 
@@ -48,3 +50,9 @@ def test_causes_say_what_the_table_takes() -> None:
     assert [every.dead_letters(cause) for cause in ("decode", "late")] == ["t", "t"]
     assert [some.dead_letters(cause) for cause in ("decode", "late")] == ["t", None]
     assert Settings().dead_letters("decode") is None
+
+
+def test_what_a_server_says_of_a_row_holds_no_login() -> None:
+    said = "server jdbc:postgresql://me:hunter2@h/d refuses it"
+    (row,) = told([RefusedRow('{"password":"its own"}', "RUN-070", said)])
+    assert row == ('{"password":"its own"}', "RUN-070", "server jdbc:postgresql://******@h/d refuses it")
