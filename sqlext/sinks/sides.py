@@ -101,7 +101,7 @@ class Side:
 
 
 def told(refused: Sequence[RefusedRow]) -> list[tuple[str, str, str]]:
-    """Return text, code and reason of rows that a sink refused; what a server says may hold a login, which is hidden."""
+    """Return text, code and reason of refused rows; what a server says may hold a login, which is hidden."""
     return [(row.text, row.code, redact_text(row.reason)) for row in refused]
 
 

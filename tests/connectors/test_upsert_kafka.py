@@ -95,7 +95,8 @@ def test_a_row_that_the_table_does_not_take(connected: Workspace, broker: str) -
     """It is a dead letter, and the record of its key stays until the next one that is fine; what goes is told."""
     topic = make_topic(broker, "upserts-refused", 1)
     totals = TOTALS.format(topic=topic, broker=broker, more="").replace("n BIGINT", "n TINYINT")
-    letters = """CREATE TABLE letters (code STRING, text STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
+    letters = """
+    CREATE TABLE letters (code STRING, text STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
     SET 'sqlext.dead-letters.table' = 'letters';"""
     insert = "INSERT INTO totals SELECT k, SUM(v), COUNT(*) FROM events GROUP BY k HAVING COUNT(*) < 3;"
     script = EVENTS, letters, totals, insert
