@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar
@@ -19,10 +19,12 @@ from sqlext.plan.windows.session_rows import SessionRows
 from sqlext.source import Span
 from sqlext_udfs.windows.policy import Global
 from sqlext_udfs.windows.policy_json import policy_to_json
-from sqlext_udfs.windows.policy_state import PolicyNumbers, form_of
+from sqlext_udfs.windows.policy_state import PolicyNumbers, form_of, without_trigger
 
 #: The name of a part for what the state of open windows knows of an EMIT clause.
 OPEN_WINDOWS = "open windows"
+#: The name of a part for the same, whatever the trigger is.
+ANY_TRIGGER = f"{OPEN_WINDOWS} under any trigger"
 
 
 class Combining(Enum):
@@ -225,10 +227,7 @@ class Aggregate(Selecting, Stateful):
     def _firing_parts(self, firing: Firing) -> Iterator[tuple[str, str, object]]:
         values = [value_form(v, self.scope) for v in firing.values]
         yield "EMIT", firing.emit or "by default", (policy_to_json(firing.policy), firing.given, values)
-        if not firing.using and firing.fill is None:
-            # What the state of open windows depends on; its text has the numbers that may change.
-            form = (policy_to_json(form_of(firing.policy)), firing.given, values)
-            yield OPEN_WINDOWS, json.dumps(PolicyNumbers.of(firing.policy)), form
+        yield from _open_windows(firing, values, changes=self.input.changelog)
         if firing.fill is not None:
             filled = [(c.physical, c.kind, value_form(c.value, self.scope)) for c in firing.fill.columns]
             fill = firing.fill
@@ -260,6 +259,30 @@ class Aggregate(Selecting, Stateful):
             inner = inner.input
         # The alias stays: expressions above qualify columns by it.
         return replace(below, input=inner, columns=inner.columns) if isinstance(below, Aliased) else inner
+
+
+def _open_windows(firing: Firing, values: Sequence[object], *, changes: bool) -> Iterator[tuple[str, str, object]]:
+    """Yield what the state of open windows depends on, with the numbers that may change as text.
+
+    There is one of each part for each EMIT clause, so that they are counted alike.
+
+    Args:
+        values: the forms of what triggers look at.
+        changes: whether the rows that are grouped are changes.
+    """
+    numbers, policy = json.dumps(PolicyNumbers.of(firing.policy)), firing.policy
+    whole = ("[]", (policy_to_json(policy), firing.given, values))
+    # Operators of rows that change, and those with a time to live, have one trigger.
+    form = without_trigger(policy) if firing.ttl is None and not changes else None
+    if firing.using or firing.fill is not None:
+        yield OPEN_WINDOWS, *whole
+        yield ANY_TRIGGER, *whole
+        return
+    yield OPEN_WINDOWS, numbers, (policy_to_json(form_of(policy)), firing.given, values)
+    if form is None:
+        yield ANY_TRIGGER, *whole
+    else:
+        yield ANY_TRIGGER, numbers, (policy_to_json(form), firing.given, values)
 
 
 def window_function(node: PlanNode) -> AssignWindows | None:

@@ -25,6 +25,7 @@ from sqlext.jobs.handover.ends import ReadTables, cannot_share
 from sqlext.jobs.parts import Place
 from sqlext.jobs.places import read_offsets
 from sqlext.jobs.runs import QueryRun, begun_run
+from sqlext.plan.grouping import ANY_TRIGGER
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
@@ -33,6 +34,7 @@ from sqlext.rewrite.script.begun import (
     asked_readers,
     can_divide,
     can_hand_over,
+    clock,
     heartbeats,
     kept_readers,
     kept_state,
@@ -264,14 +266,20 @@ class Drafts:
             from sqlext.rewrite.arrow.in_process import compiled_script  # it needs Arrow, which few statements do
 
             script = compiled_script(script, self.env.zone).script
-        return Draft(name, insert, script, self._prints(insert, script, end), kept)
+        begun = Begun.of(run.fingerprint) if run is not None else None
+        return Draft(name, insert, script, self._prints(insert, script, end, begun), kept)
 
-    def _prints(self, insert: BoundInsert, script: SparkScript, end: InputEnd) -> Fingerprint:
+    def _prints(self, insert: BoundInsert, script: SparkScript, end: InputEnd, begun: Begun | None) -> Fingerprint:
         """Return the parts of an INSERT, and of what the compiler has chosen: no checkpoint bears another choice."""
+        prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
+        if begun is not None and not begun.says_trigger:
+            # An older version began it, whose state does not say its trigger: it must keep that.
+            prints = {name: part for name, part in prints.items() if not name.startswith(ANY_TRIGGER)}
         return {
-            **fingerprint(insert, self.env.zone, self.env.mode, end.value),
+            **prints,
             **readers(script),
             **heartbeats(script),
+            **clock(script),
             **kept_bad(script),
             **fed_back(script),
             **state_buckets(script),
@@ -315,7 +323,7 @@ class Drafts:
             other = compiled(begun=asked)
         except SqlExtError:  # the other reader cannot: then nothing else could be read either
             return script, ()
-        found = changes(run.fingerprint, self._prints(insert, other, end))
+        found = changes(run.fingerprint, self._prints(insert, other, end, begun))
         # One that cannot go on for other reasons is deployed with the readers that the old version has.
         if hands_over(found) and can_hand_over(script, other, insert.plan):
             return other, ()

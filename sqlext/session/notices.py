@@ -33,6 +33,7 @@ _MEANS = {
     ChangeKind.PANES: "windows that are open stay with their rows, those that are gone stay gone; this holds for panes"
     " from now on",
     ChangeKind.LATENESS: "a longer lateness holds for all windows: none is gone yet",
+    ChangeKind.TRIGGER: "windows that are open stay with their rows; a trigger that is new counts from now on",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
 }
 

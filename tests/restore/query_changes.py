@@ -179,13 +179,23 @@ CHANGES: dict[str, list[Change]] = {
         Change(("outer join",), (("LEFT JOIN (", "JOIN ("),), None),
     ],
     "a longer lateness": [Change(("EMIT", *PANES), (("'4' SECOND", "'6' SECOND"),))],
-    "no lateness": [Change(("EMIT", *PANES), ((" ALLOW LATENESS INTERVAL '4' SECOND", ""),), None)],
+    "no lateness": [
+        Change(("EMIT",), ((" ALLOW LATENESS INTERVAL '4' SECOND", ""),), None),
+        Change(PANES, ((" ALLOW LATENESS INTERVAL '4' SECOND", ""),)),
+    ],
     "a shorter lateness": [Change(("EMIT", *PANES), (("'4' SECOND", "'3' SECOND"),))],
     "more rows to an early pane": [Change(PANES, (("9 ROWS", "12 ROWS"),))],
-    "fewer rows to an early pane": [Change(PANES, (("9 ROWS", "8 ROWS"),), None)],
-    "no early panes": [Change(PANES, (("EARLY EVERY 9 ROWS ", ""),), None)],
+    "fewer rows to an early pane": [Change(PANES, (("9 ROWS", "1 ROW"),))],
+    "no early panes": [Change(PANES, (("EARLY EVERY 9 ROWS ", ""),))],
+    "another trigger of early panes": [Change(PANES, (("9 ROWS", "2 SECOND OF EVENT TIME"),))],
+    "early panes by the clock": [
+        Change(("EMIT",), (("ALLOW LATENESS", "EARLY EVERY 1 MINUTE ALLOW LATENESS"),)),
+        Change(PANES, (("9 ROWS", "1 MINUTE"),)),
+    ],
+    "late panes": [Change(("EMIT", *PANES), (("ALLOW LATENESS", "LATE EVERY 2 ROWS ALLOW LATENESS"),))],
+    "what panes hold": [Change(PANES, ((_END, f" DISCARDING{_END}"),), None)],
     "another EMIT clause": [
-        Change(("EMIT",), (("ALLOW LATENESS", "EARLY EVERY 2 ROWS ALLOW LATENESS"),), None),
+        Change(("EMIT",), (("ALLOW LATENESS", "EARLY EVERY 2 ROWS ALLOW LATENESS"),)),
         Change(
             ("native",),
             (

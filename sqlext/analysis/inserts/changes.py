@@ -9,8 +9,8 @@ What is in no operator's state may change. That is time, in two kinds.
            first: sinks may have some of its rows already, by the old rule.
 
 ``OWN``    Which sources the query has beside the user's: it was scheduled (catch-up) and is endless now, or the
-           other way round. Their places get other numbers in the checkpoint, and state stays
-           (``sqlext.jobs.rearrangement``).
+           other way round; or its trigger asks for the batch clock now. Their places get other numbers in the
+           checkpoint, and state stays (``sqlext.jobs.rearrangement``).
 
 ``READER``  Which reader reads a table: Spark's or ours. Its place is written as the other one's, and state stays, if
            operators of ours keep it (``sqlext.jobs.handover``).
@@ -20,6 +20,9 @@ What is in no operator's state may change. That is time, in two kinds.
 
 ``PANES``  Numbers of an EMIT clause that no state knows: how often early panes come, a smaller lateness
            (``sqlext_udfs.windows.policy_state``).
+
+``TRIGGER``  The trigger of an EMIT clause, its EARLY and LATE. State says under which it was written
+           (``sqlext_udfs.windows.other_triggers``).
 
 ``LATENESS``  A larger lateness, and perhaps other such numbers. The run remembers which windows were closed by then,
            and that they stay so (``sqlext.jobs.runs``).
@@ -42,11 +45,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from sqlext.analysis.inserts.fingerprint import (
     ADDED_LATER,
     AGGREGATES,
     BUCKETS,
+    CLOCK,
     GROUPED,
     KEPT,
     KEPT_BY_SPARK,
@@ -54,7 +59,7 @@ from sqlext.analysis.inserts.fingerprint import (
     SUMMARIES,
     Fingerprint,
 )
-from sqlext.plan.grouping import OPEN_WINDOWS
+from sqlext.plan.grouping import ANY_TRIGGER, OPEN_WINDOWS
 from sqlext.plan.normal_form import NOT_COMPARED
 from sqlext_udfs.aggregates.names import loose_name, plain_name
 from sqlext_udfs.windows.policy_state import PolicyNumbers
@@ -71,6 +76,8 @@ _STATES = (KEPT, KEPT_BY_SPARK)
 _OF_COLUMNS = ("source columns", "SELECT", "WHERE", "inserted columns", "watermark", "computed column ")
 _END, _BEATS = "end of input", "heartbeats"
 _EMIT = "EMIT"
+#: The text of a summary of windows whose state is for one EMIT clause alone.
+_NO_NUMBERS = "[]"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
 _READER = "reader of "
@@ -90,6 +97,7 @@ class ChangeKind(Enum):
     BUCKETS = "buckets"
     PANES = "panes"
     LATENESS = "lateness"
+    TRIGGER = "trigger"
     ABOVE = "above the state"
 
 
@@ -105,16 +113,18 @@ class Change:
         part: its name in the fingerprint.
         old: its text when the checkpoint was made.
         new: its text now.
+        why: why the state cannot go on, where that is not plain to see.
     """
 
     part: str
     old: str
     new: str
     kind: ChangeKind
+    why: str = ""
 
     def __str__(self) -> str:
-        """Return ``<part> was <text>, is <text>``."""
-        return f"{self.part} was {self.old}, is {self.new}"
+        """Return ``<part> was <text>, is <text>``, and why that is too much."""
+        return f"{self.part} was {self.old}, is {self.new}{f' ({self.why})' if self.why else ''}"
 
 
 def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
@@ -132,7 +142,7 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         found = [c for c in found if not c.part.startswith(_OF_COLUMNS)]
     if _only_above(found, old, new):
         found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
-    found = [replace(c, kind=_kind_of_emit(c, old, new)) for c in found]
+    found = [_of_emit(c, old, new) if _base(c.part) == _EMIT else c for c in found]
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
     found = [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
     handed = _keep_state(old, new) and all(_is_reader(c) or c.kind not in _RULES_OUT for c in found)
@@ -171,33 +181,64 @@ def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> 
 def lengthened(old: Fingerprint, new: Fingerprint) -> int | None:
     """Return the lateness (ms) of the older query, where open windows go on under a longer one; else None."""
     numbers = _numbers(_EMIT, old, new)
-    if numbers is None or not numbers[0].may_become(numbers[1]) or not numbers[0].lateness < numbers[1].lateness:
-        return None
-    return numbers[0].lateness
+    return numbers.before.lateness if numbers is not None and numbers.lengthen else None
 
 
-def _kind_of_emit(change: Change, old: Fingerprint, new: Fingerprint) -> ChangeKind:
-    """Return what kind a change is, where it may be of an EMIT clause under whose new form open windows can go on."""
-    numbers = _numbers(change.part, old, new) if _base(change.part) == _EMIT else None
-    if numbers is None or not numbers[0].may_become(numbers[1]):
-        return change.kind
-    if numbers[1].lateness <= numbers[0].lateness:
-        return ChangeKind.PANES
+def _of_emit(change: Change, old: Fingerprint, new: Fingerprint) -> Change:
+    """Return a change of an EMIT clause with its kind: open windows may go on under the new one."""
+    numbers = _numbers(change.part, old, new)
+    if numbers is None:
+        return replace(change, why=_why_not(change.part, old, new))
+    if not numbers.lengthen:
+        return replace(change, kind=ChangeKind.PANES if numbers.same_trigger else ChangeKind.TRIGGER)
     # A run remembers one time up to which windows are closed: that of its only operator with windows.
-    alone = all(sum(_base(part) == _EMIT for part in prints) == 1 for prints in (old, new))
-    return ChangeKind.LATENESS if alone else change.kind
+    if all(sum(_base(part) == _EMIT for part in prints) == 1 for prints in (old, new)):
+        return replace(change, kind=ChangeKind.LATENESS)
+    return replace(change, why="several of its operators would remember which windows are closed")
 
 
-def _numbers(part: str, old: Fingerprint, new: Fingerprint) -> tuple[PolicyNumbers, PolicyNumbers] | None:
-    """Return the numbers of an EMIT clause before and now, where open windows know no others."""
-    windows = part.replace(_EMIT, OPEN_WINDOWS)
-    if not _are_same(windows, old, new):
-        return None
-    try:
-        before, now = (PolicyNumbers(n, tuple(c)) for n, c in (json.loads(p[windows][0]) for p in (old, new)))
-    except ValueError:  # a text that was too long for a fingerprint
-        return None
-    return before, now
+def _why_not(part: str, old: Fingerprint, new: Fingerprint) -> str:
+    """Say why open windows cannot go on under another EMIT clause."""
+    if part not in old or part not in new:
+        return "Spark keeps the windows of one of the two, and an operator of sqlext those of the other"
+    trigger = part.replace(_EMIT, ANY_TRIGGER)
+    if trigger not in old or trigger not in new:
+        return "an older version began it, whose state does not say its trigger"
+    if _NO_NUMBERS in (old[trigger][0], new[trigger][0]):
+        return "windows that give one pane, FILL, ONCE and USING have a state of their own"
+    return "state depends on what panes hold: the mode, KEEP, and what triggers look at"
+
+
+class _Numbers(NamedTuple):
+    """The numbers of an EMIT clause under whose new form open windows can go on.
+
+    Attributes:
+        same_trigger: whether the trigger is the same but for numbers.
+    """
+
+    before: PolicyNumbers
+    now: PolicyNumbers
+    same_trigger: bool
+
+    @property
+    def lengthen(self) -> bool:
+        """Whether the lateness becomes longer."""
+        return self.before.lateness < self.now.lateness
+
+
+def _numbers(part: str, old: Fingerprint, new: Fingerprint) -> _Numbers | None:
+    """Return the numbers of an EMIT clause before and now; None where open windows cannot go on."""
+    for name in (OPEN_WINDOWS, ANY_TRIGGER):
+        windows = part.replace(_EMIT, name)
+        if not _are_same(windows, old, new):
+            continue
+        try:
+            before, now = (PolicyNumbers(n, tuple(c)) for n, c in (json.loads(p[windows][0]) for p in (old, new)))
+        except ValueError:  # a text that was too long for a fingerprint
+            continue
+        if name == ANY_TRIGGER or before.may_become(now):
+            return _Numbers(before, now, name == OPEN_WINDOWS)
+    return None
 
 
 def _are_same(part: str, old: Fingerprint, new: Fingerprint) -> bool:
@@ -235,6 +276,8 @@ def _kind(part: str, was: str, old: Fingerprint) -> ChangeKind:
         return ChangeKind.TIME
     if base == BUCKETS:
         return ChangeKind.BUCKETS
+    if base == CLOCK:  # what asks for it is another part
+        return ChangeKind.OWN
     if base == "rowtime NULL handling":  # who failed at such a row has given none of its micro-batch to a sink
         return ChangeKind.TIME if was == "fail" else ChangeKind.ROWS
     if base in _OF_ROWS or base.startswith(_LATE_TABLE):

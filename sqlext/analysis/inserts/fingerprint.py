@@ -21,7 +21,7 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
-from sqlext.plan.grouping import OPEN_WINDOWS, Aggregate
+from sqlext.plan.grouping import ANY_TRIGGER, OPEN_WINDOWS, Aggregate
 from sqlext.plan.normal_form import (
     column_form,
     columns_by_name,
@@ -52,6 +52,8 @@ KEPT_BY_SPARK = "groups that Spark keeps"
 READ = "columns that are read"
 #: A part for the number of buckets into which the state of each operator of ours is cut.
 BUCKETS = "state buckets"
+#: A part for whether the query asks for the batch clock.
+CLOCK = "batch clock"
 #: Of the parts of a grouping: what is made of its groups.
 _OF_AGGREGATES = ("SELECT", "HAVING")
 _SOURCE_COLUMNS = "source columns"
@@ -68,10 +70,12 @@ ADDED_LATER = frozenset(
         KEPT_BY_SPARK,
         READ,
         OPEN_WINDOWS,
+        ANY_TRIGGER,
+        CLOCK,
     }
 )
 #: Summaries of other parts.
-SUMMARIES = (GROUPED, KEPT, KEPT_BY_SPARK, READ, OPEN_WINDOWS)
+SUMMARIES = (GROUPED, KEPT, KEPT_BY_SPARK, READ, OPEN_WINDOWS, ANY_TRIGGER)
 #: Parts of time, which a checkpoint bears whatever they say (``changes``).
 _OF_TIME = ("watermark", "pace of the watermark", "rowtime NULL handling", "largest rowtime")
 _SHOWN = 160

@@ -13,11 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, Fingerprint, grouped, kept, kept_by_spark
+from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, CLOCK, Fingerprint, grouped, kept, kept_by_spark
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.base import walk
+from sqlext.plan.grouping import ANY_TRIGGER
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.timing import InputEnd
@@ -45,12 +46,14 @@ class Begun:
         own: those of our own sources.
         buckets: how many the state of its operators has; None where that is not known.
         at_once: whether it is one batch without state.
+        says_trigger: whether the state of its windows says under which trigger it was written.
     """
 
     arrow: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
     buckets: int | None = None
     at_once: bool = False
+    says_trigger: bool = True
 
     def could_be_local(self, tables: Iterable[Table]) -> bool:
         """Whether a query that began so can go on without Spark: as one batch whose tables Arrow reads."""
@@ -59,7 +62,8 @@ class Begun:
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints)
+        says = any(part.startswith(ANY_TRIGGER) for part in prints)
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says)
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -226,6 +230,13 @@ def _kept_aggregates(operator: OperatorView, plan: PlanNode) -> Fingerprint:
 def heartbeats(script: SparkScript) -> Fingerprint:
     """Return a part for the heartbeats of a script's inputs: their folders are sources, which a checkpoint counts."""
     return {"heartbeats": ("of each input", "1")} if script.kept else {}
+
+
+def clock(script: SparkScript) -> Fingerprint:
+    """Return a part for whether a script asks for the batch clock: ticks are a source, which a checkpoint counts."""
+    if script.at_once or not script.streaming:
+        return {}
+    return {CLOCK: ("asked for", "1") if script.ticks else ("not asked for", "0")}
 
 
 def has_splits(scan: Scan) -> bool:

@@ -12,6 +12,7 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Starting, decide
 from sqlext.jobs.runs import QueryRun
+from sqlext.plan.grouping import ANY_TRIGGER
 from sqlext.session.notices import foretold
 
 
@@ -68,6 +69,22 @@ def test_without_its_state_nothing_is_closed(home: QueryHome) -> None:
     assert go_on(home, of_lateness(9_000)) == 56_000
     home.note_own_sources([])
     assert go_on(home, {**of_lateness(9_000), "WHERE": ("v > 1", "2")}, leaves_state=True) is None
+
+
+def test_another_trigger_with_a_longer_lateness(home: QueryHome) -> None:
+    """It is known up to where windows are closed, however the rest of the clause has changed."""
+
+    def under(trigger: str, ms: int) -> Fingerprint:
+        found = of_lateness(ms)
+        return {
+            **found,
+            "open windows": (found["open windows"][0], trigger),
+            ANY_TRIGGER: (json.dumps([ms, []]), "any"),
+        }
+
+    home.begin(QueryRun("run", under("early", 4_000)))
+    reached(home, 0, 60_000)
+    assert go_on(home, under("late", 9_000)) == 56_000
 
 
 def test_of_several_operators_with_windows_it_stays_a_deployment() -> None:

@@ -17,6 +17,7 @@ from sqlext.dialect.script import parse_script
 from sqlext.jobs.query_files import query_folder
 from sqlext.jobs.result import Result
 from sqlext.jobs.runs import QueryRun
+from sqlext.plan.grouping import ANY_TRIGGER
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.compilation import new_state
@@ -113,3 +114,20 @@ def test_a_number_of_buckets_stays(tmp_path: Path, query: str, stays: bool) -> N
     found = draft(tmp_path, asked("sqlext.state.buckets", "5"), query)
     assert found.script.buckets == (3 if stays else 5)
     assert [line.partition(":")[0] for line in found.kept] == ["state stays in 3 buckets"] * stays
+
+
+def test_an_older_version_keeps_its_trigger(tmp_path: Path) -> None:
+    """Its state does not say under which it was written, also where this version has written on."""
+    early = OURS.replace(";", " EMIT AFTER 2 ROWS;")
+    at_least = early.replace("AFTER 2", "AFTER AT LEAST 2")
+    begun(tmp_path, early)
+    old, new = draft(tmp_path, early).prints, draft(tmp_path, at_least).prints
+    assert [c.kind for c in changes(old, new)] == [ChangeKind.TRIGGER]
+    older = {name: part for name, part in old.items() if not name.startswith(ANY_TRIGGER)}
+    query_folder(tmp_path, "q", None, {}).put("run.json", json.dumps(asdict(QueryRun("1", older))))
+    assert draft(tmp_path, early).prints == older
+    (change,) = changes(older, draft(tmp_path, at_least).prints)
+    assert (change.kind, change.why) == (
+        ChangeKind.STATE,
+        "an older version began it, whose state does not say its trigger",
+    )

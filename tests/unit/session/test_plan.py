@@ -560,7 +560,9 @@ ABOVE = {
     "a filter below": (("price > 0", "price > 1"), ("", ""), "RUN-020"),
     "another key": (("GROUP BY k", "GROUP BY k, price"), ("", ""), "RUN-020"),
     "another count of a trigger": (("AFTER 2 ROWS", "AFTER 3 ROWS"), ("", ""), SAME),
-    "another trigger": (("AFTER 2 ROWS", "AFTER IDLE 5s"), ("", ""), "RUN-020"),
+    "another trigger": (("AFTER 2 ROWS", "AFTER IDLE 5s"), ("", ""), SAME),
+    "another mode": (("AFTER 2 ROWS", "AFTER 2 ROWS RETRACTING"), ("", ""), "RUN-020"),
+    "once": (("AFTER 2 ROWS", "ONCE AFTER 2 ROWS"), ("", ""), "RUN-020"),
     "a filter below and one more": (
         (COUNTED, "SELECT k, COUNT(*), SUM(price) FROM"),
         ("price > 0", "price > 1"),
@@ -573,6 +575,7 @@ NOTES = {
     "one more": "from now on, also in windows",
     "another one": "from now on, also in windows",
     "another count of a trigger": "this holds for panes from now on",
+    "another trigger": "a trigger that is new counts from now on",
 }
 
 

@@ -61,6 +61,12 @@ def decode_state(data: bytes) -> pa.Table:
         ) from error
 
 
+def facts_of(data: bytes) -> dict[bytes, bytes]:
+    """Return what is said of the table of a state value; its columns are not read."""
+    with pa.ipc.open_stream(pa.py_buffer(memoryview(data)[_HEADER_BYTES:])) as reader:
+        return dict(reader.schema.metadata or {})
+
+
 def encode_rows(table: pa.Table) -> bytes:
     """Return a table's columns as bytes."""
     return _encoded(table, b"")

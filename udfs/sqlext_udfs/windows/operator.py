@@ -10,6 +10,7 @@ There are three engines. Where several could run, they give the same panes. Each
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from sqlext_udfs.windows.one_pane.engine import OnePaneEngine
 from sqlext_udfs.windows.one_pane.limited_sessions import LimitedSessionEngine
 from sqlext_udfs.windows.one_pane.pieces import SinglePaneEngine
 from sqlext_udfs.windows.one_pane.sessions import SingleSessionEngine
+from sqlext_udfs.windows.other_triggers import other_trigger, under
 from sqlext_udfs.windows.panes.columns import PartialLayout
 from sqlext_udfs.windows.panes.element_maker import ElementMaker
 from sqlext_udfs.windows.panes.elements import ElementTiming, timing_of
@@ -85,11 +87,17 @@ class WindowOperator(BucketOperator[Any]):
     ) -> None:
         panes = PaneTable(output_types(specification, types), specification.keys)
         engine = _one_pane(specification, types, panes) if least == 1 else None
-        if engine is None:
-            policy = specification.policy
-            compiled = WindowEngine(policy, _conditions(policy), triggers, evictors, closed=specification.closed)
-            engine = _any_panes(specification, types, panes, compiled, alone=least == _ALONE)
-        self._engine = engine
+        # Plain values: an operator is pickled.
+        self._of, self._types, self._hooks = specification, types, (triggers, evictors)
+        self._alone = least == _ALONE
+        self._engine = self._any_panes(specification.policy) if engine is None else engine
+
+    def _any_panes(self, policy: Policy) -> LaneEngine | PaneEngine:
+        """Return the engine for a policy that differs from its own in the trigger alone."""
+        of = replace(self._of, policy=policy)
+        panes = PaneTable(output_types(of, self._types), of.keys)
+        compiled = WindowEngine(policy, _conditions(policy), *self._hooks, closed=of.closed)
+        return _any_panes(of, self._types, panes, compiled, alone=self._alone)
 
     @property
     def partial_layout(self) -> PartialLayout | None:
@@ -142,8 +150,15 @@ class WindowOperator(BucketOperator[Any]):
         return self._engine.encode(state)
 
     def decode(self, data: bytes) -> Any:
-        """Return the state of bytes."""
-        return self._engine.decode(data)
+        """Return the state of bytes, also where it was written under other EARLY and LATE parts."""
+        engine, trigger = self._engine, None
+        if isinstance(engine, LaneEngine | PaneEngine):
+            trigger = other_trigger(data, self._of.policy)
+        if trigger is None:
+            return engine.decode(data)
+        assert isinstance(engine, LaneEngine | PaneEngine)
+        before = self._any_panes(replace(self._of.policy, trigger=trigger))
+        return engine.of_panes(under(before.panes_of(data), before.plan, engine.plan))
 
     def of_keys(self, state: Any, wanted: Wanted) -> Any:
         """Return the windows of some keys."""
@@ -178,7 +193,7 @@ def _any_panes(
     engine: WindowEngine,
     *,
     alone: bool,
-) -> Engine:
+) -> LaneEngine | PaneEngine:
     """Return the engine for any policy.
 
     Args:

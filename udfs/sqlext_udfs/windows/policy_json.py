@@ -13,6 +13,7 @@ from typing import Any, cast
 from sqlext_udfs.windows import policy as policy_module
 from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.triggers import tree
+from sqlext_udfs.windows.triggers.tree import Trigger
 
 # Of the JSON: another version is refused. Raise it when a field changes its meaning.
 VERSION = 1
@@ -29,6 +30,16 @@ _CLASSES: dict[str, type[Any]] = {
 def policy_to_json(policy: Policy) -> str:
     """Return a policy as JSON text: the same text for equal policies."""
     return json.dumps({"version": VERSION, "policy": _plain(policy)}, sort_keys=True, separators=(",", ":"))
+
+
+def trigger_to_json(trigger: Trigger) -> str:
+    """Return a trigger as JSON text: the same text for equal ones."""
+    return json.dumps(_plain(trigger), sort_keys=True, separators=(",", ":"))
+
+
+def trigger_from_json(text: str) -> Trigger:
+    """Return the trigger that ``trigger_to_json`` wrote."""
+    return cast("Trigger", _value(json.loads(text)))
 
 
 def policy_from_json(text: str) -> Policy:

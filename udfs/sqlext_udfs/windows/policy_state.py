@@ -7,11 +7,20 @@ gone under a longer lateness (``WindowSpecification.closed``).
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
 from sqlext_udfs.windows.policy import Policy
-from sqlext_udfs.windows.triggers.tree import AfterCount, AfterIdle, Delay, EveryPeriod, tree
+from sqlext_udfs.windows.triggers.tree import (
+    AfterCount,
+    AfterIdle,
+    AfterWatermark,
+    Delay,
+    EveryPeriod,
+    EveryRow,
+    Trigger,
+    tree,
+)
 
 #: Class -> the field that may be another number. Aligned periods are none: a deadline may stand between two of them.
 _FREE: dict[type[Any], str] = {AfterCount: "n", EveryPeriod: "ms", AfterIdle: "ms", Delay: "ms"}
@@ -38,6 +47,28 @@ class PolicyNumbers(NamedTuple):
         """Whether open windows can go on under other numbers of the same form."""
         larger = len(self.counts) == len(others.counts) and all(map(int.__le__, self.counts, others.counts))
         return larger
+
+
+def without_trigger(policy: Policy) -> Policy | None:
+    """Return the form of a policy whatever fires and however late rows may be; None where its state is only for these.
+
+    AFTER WATERMARK stays: of it EARLY and LATE may be any.
+    """
+    trigger = policy.trigger
+    if policy.once or policy.gives_one_pane:
+        return None
+    any_: Trigger = EveryRow()
+    if isinstance(trigger, AfterWatermark):
+        any_ = AfterWatermark(delay=trigger.delay, timeout=trigger.timeout)
+    return replace(form_of(policy), trigger=any_, lateness=0)
+
+
+def carries(before: Trigger | None, now: Trigger | None) -> bool:
+    """Whether a trigger goes on with what another one knows: they are the same but for numbers that may change."""
+    if before is None or now is None or _form(before) != _form(now):
+        return False
+    counts = [[t.n for t in tree(of) if isinstance(t, AfterCount) and not t.at_least] for of in (before, now)]
+    return all(map(int.__le__, *counts))
 
 
 def form_of(policy: Policy) -> Policy:

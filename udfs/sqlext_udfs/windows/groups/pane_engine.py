@@ -15,6 +15,7 @@ from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.groups import pane_state
 from sqlext_udfs.windows.groups.engine import WindowEngine
 from sqlext_udfs.windows.groups.pane_state import PaneState, used_keys
@@ -24,6 +25,7 @@ from sqlext_udfs.windows.panes.rows import TIMINGS, ElementRows, PaneDecisions, 
 from sqlext_udfs.windows.panes.segments import Segments, contents, joined
 from sqlext_udfs.windows.panes.table import PaneTable
 from sqlext_udfs.windows.panes.written_rows import WrittenRows, changes
+from sqlext_udfs.windows.policy_json import trigger_to_json
 from sqlext_udfs.windows.specification import PANE_COLUMNS
 
 
@@ -49,6 +51,7 @@ class PaneEngine(BucketOperator[PaneState]):
         self._panes = panes
         self._row = row
         self._retracting = engine.policy.mode == "RETRACTING"
+        self._trigger = trigger_to_json(engine.policy.trigger)
 
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return an element for each key and window of some rows, with its bucket; or the rows."""
@@ -86,6 +89,19 @@ class PaneEngine(BucketOperator[PaneState]):
             len(decisions.state),
         )
 
+    @property
+    def plan(self) -> CompiledPolicy:
+        """The policy."""
+        return self._engine.plan
+
+    def panes_of(self, data: bytes) -> PaneState:
+        """Return the state of bytes group by group."""
+        return self.decode(data)
+
+    def of_panes(self, state: PaneState) -> PaneState:
+        """Return a state that is kept group by group, as it is."""
+        return state
+
     def of_keys(self, state: PaneState, wanted: Wanted) -> PaneState:
         """Return the windows of some keys."""
         return pane_state.of_keys(state, wanted)
@@ -100,7 +116,7 @@ class PaneEngine(BucketOperator[PaneState]):
 
     def encode(self, state: PaneState) -> bytes:
         """Return a state as bytes."""
-        return pane_state.encode(state, self._maker.layout.aggregation.named)
+        return pane_state.encode(state, self._maker.layout.aggregation.named, self._trigger)
 
     def decode(self, data: bytes) -> PaneState:
         """Return the state of bytes."""

@@ -20,7 +20,7 @@ from sqlext_udfs.windows.panes.segments import Segments
 from sqlext_udfs.windows.panes.written_rows import WrittenRows
 
 # Where version, ``next_key`` and ``arrived`` stand: in the metadata of the table.
-_FACTS = b"sqlext.panes"
+FACTS = b"sqlext.panes"
 _VERSION = 1
 _NAMED = "aggregates"
 
@@ -44,8 +44,14 @@ class PaneState:
     arrived: int = 0
 
 
-def encode(state: PaneState, named: Named) -> bytes:
-    """Return a state as bytes: four tables in one, with the names of the aggregates."""
+def encode(state: PaneState, named: Named, trigger: str) -> bytes:
+    """Return a state as bytes: four tables in one, with the names of the aggregates.
+
+    Args:
+        state: the windows.
+        named: the aggregates.
+        trigger: under which they are kept, as JSON.
+    """
     written = state.written
     # The order of the tables, and of their columns, is the form of the state.
     tables = (
@@ -54,8 +60,14 @@ def encode(state: PaneState, named: Named) -> bytes:
         table_of([pa.array(state.segments.numbers), *state.segments.partials]),
         table_of([pa.array(c) for c in (written.key, written.start, written.end)] + written.columns),
     )
-    facts = {"version": _VERSION, "next_key": state.keys.next, "arrived": state.arrived, _NAMED: named}
-    return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))
+    facts = {
+        "version": _VERSION,
+        "next_key": state.keys.next,
+        "arrived": state.arrived,
+        _NAMED: named,
+        "trigger": trigger,
+    }
+    return encode_state(nested(tables).replace_schema_metadata({FACTS: json.dumps(facts)}))
 
 
 def decode(data: bytes, aggregation: Aggregation) -> PaneState:
@@ -65,7 +77,7 @@ def decode(data: bytes, aggregation: Aggregation) -> PaneState:
         SqlExtError: RUN-030 if a version that this code does not know wrote it.
     """
     parts = decode_state(data)
-    facts = json.loads((parts.schema.metadata or {}).get(_FACTS, b"{}"))
+    facts = json.loads((parts.schema.metadata or {}).get(FACTS, b"{}"))
     if facts.get("version") != _VERSION:
         raise SqlExtError(
             "RUN-030",

@@ -18,12 +18,14 @@ from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
 from sqlext_udfs.windows.compiled import CompiledPolicy
+from sqlext_udfs.windows.groups.pane_state import PaneState
 from sqlext_udfs.windows.horizon import policy_wakeup
 from sqlext_udfs.windows.lanes.columns import Lanes
 from sqlext_udfs.windows.lanes.firing import LaneFiring, LanePanes, initial_slots
 from sqlext_udfs.windows.lanes.nodes import LaneNode
 from sqlext_udfs.windows.lanes.state import LaneState, LaneStates
 from sqlext_udfs.windows.lanes.step import LaneTimes, TouchedLanes, moment, only_in, touched
+from sqlext_udfs.windows.other_triggers import all_at_once, group_by_group
 from sqlext_udfs.windows.panes.element_maker import Batch, ElementMaker
 from sqlext_udfs.windows.panes.rows import TIMINGS
 from sqlext_udfs.windows.panes.table import PaneTable
@@ -79,6 +81,20 @@ class LaneEngine(BucketOperator[LaneState]):
     def decode(self, data: bytes) -> LaneState:
         """Return the state of bytes."""
         return self._states.decode(data)
+
+    @property
+    def plan(self) -> CompiledPolicy:
+        """The policy."""
+        return self._plan
+
+    def panes_of(self, data: bytes) -> PaneState:
+        """Return the state of bytes group by group."""
+        written = [*self._aggregation.output_types, *(of for _, of in PANE_COLUMNS[:-1])]
+        return group_by_group(self.decode(data), self._plan, written)
+
+    def of_panes(self, state: PaneState) -> LaneState:
+        """Return a state that is kept group by group as this engine keeps it."""
+        return all_at_once(state, self._states.fresh)
 
     def of_keys(self, state: LaneState, wanted: Wanted) -> LaneState:
         """Return the windows of some keys."""

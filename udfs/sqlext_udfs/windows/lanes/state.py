@@ -18,10 +18,11 @@ from sqlext_udfs.kernel.table_codec import decode_state, encode_state
 from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.lanes.columns import Lanes
 from sqlext_udfs.windows.lanes.firing import initial_slots
+from sqlext_udfs.windows.policy_json import trigger_to_json
 from sqlext_udfs.windows.triggers.moment import MAX
 
 # Where version and ``arrived`` stand: in the metadata of the table.
-_FACTS = b"sqlext.groups"
+FACTS = b"sqlext.groups"
 _VERSION = 1
 _NAMED = "aggregates"
 # How many columns ``Lanes.numbers`` gives.
@@ -103,6 +104,7 @@ class LaneStates:
 
     def __init__(self, plan: CompiledPolicy, keys: Types, aggregation: Aggregation, written: Types) -> None:
         self._initial = initial_slots(plan.program.initial)
+        self._trigger = trigger_to_json(plan.policy.trigger)
         self._aggregation = aggregation
         self._types = (keys, aggregation.partial_types, written)
 
@@ -126,8 +128,13 @@ class LaneStates:
         narrow = [_narrow(n) for n in numbers]
         # ``decode`` reads the columns one by one in this order: it is the form of the state.
         columns = [*state.keys, *state.partials, *state.written, *narrow, pa.array(g.held)]
-        facts = {"version": _VERSION, "arrived": state.arrived, _NAMED: self._aggregation.named}
-        return encode_state(table_of(columns).replace_schema_metadata({_FACTS: json.dumps(facts)}))
+        facts = {
+            "version": _VERSION,
+            "arrived": state.arrived,
+            _NAMED: self._aggregation.named,
+            "trigger": self._trigger,
+        }
+        return encode_state(table_of(columns).replace_schema_metadata({FACTS: json.dumps(facts)}))
 
     def decode(self, data: bytes) -> LaneState:
         """Return the state of bytes.
@@ -136,7 +143,7 @@ class LaneStates:
             SqlExtError: RUN-030 if a version that this code does not know wrote it.
         """
         table = decode_state(data)
-        facts = json.loads((table.schema.metadata or {}).get(_FACTS, b"{}"))
+        facts = json.loads((table.schema.metadata or {}).get(FACTS, b"{}"))
         if facts.get("version") != _VERSION:
             raise SqlExtError(
                 "RUN-030",

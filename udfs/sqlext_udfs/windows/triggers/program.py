@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sqlext_udfs.windows.policy import Policy, Session
 from sqlext_udfs.windows.triggers import composites, nodes, row_nodes, tree
@@ -28,6 +28,8 @@ class TriggerProgram:
         kinds: what each slot has (``int``, ``float``, ``json``): the columns of its state.
         initial: what the slots begin with.
         words: how many 62-bit numbers its bits need.
+        phases: of AFTER WATERMARK, where bits and slots of EARLY and LATE are, of those that there are.
+        over: its bit that LATE has the word; 0 for other triggers.
         waits_for_end: whether the watermark at the window's end may make a pane.
         has_clock_deadlines, has_event_deadlines: whether it has other deadlines.
 
@@ -46,9 +48,19 @@ class TriggerProgram:
         self.kinds = tuple(compiler.layout.kinds)
         self.initial = tuple(compiler.layout.initial)
         self.words = -(-compiler.layout.bits // WORD_BITS)
+        self.phases, self.over = compiler.phases, root.over if isinstance(root, phases.WatermarkNode) else 0
         self.waits_for_end = any(node.waits_for_end for node in self.root.tree())
         self.has_clock_deadlines = any(node.has_clock_deadlines for node in self.root.tree())
         self.has_event_deadlines = any(node.has_event_deadlines for node in self.root.tree())
+
+
+class PhaseState(NamedTuple):
+    """Where a part of a trigger keeps what it knows: its first bit and how many, its first slot and how many."""
+
+    bit: int
+    bits: int
+    slot: int
+    slots: int
 
 
 #: Bits in one column of state: with these a BIGINT is never negative.
@@ -58,6 +70,7 @@ WORD_BITS = 62
 class _Compiler:
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
         self.layout = TriggerLayout()
+        self.phases: dict[str, PhaseState] = {}
         self.conditions, self.triggers = conditions, triggers
         self.sticky = policy.options.early_composite == "sticky"
         margin = 1 if policy.options.window_end == "last_ms" else 0
@@ -130,9 +143,20 @@ class _Compiler:
                 finishes = can_finish(trigger.of) and not trigger.keep_state
                 return make(since_last=trigger.since_last_row, keep=trigger.keep_state, finishes=finishes)
             case tree.AfterWatermark():
-                early, late = (None if t is None else node(t) for t in (trigger.early, trigger.late))
-                return phases.WatermarkNode(layout, early, late, sticky=self.sticky)
+                return self._watermark(trigger)
         raise TypeError(f"not a trigger: {trigger!r}")
+
+    def _watermark(self, trigger: tree.AfterWatermark) -> TriggerNode:
+        made: dict[str, TriggerNode | None] = {"early": None, "late": None}
+        found = {}
+        for name in made:
+            part, bit, slot = getattr(trigger, name), self.layout.bits, len(self.layout.kinds)
+            if part is not None:
+                made[name] = self.node(part)
+                found[name] = PhaseState(bit, self.layout.bits - bit, slot, len(self.layout.kinds) - slot)
+        # The outermost one comes last.
+        self.phases = found
+        return phases.WatermarkNode(self.layout, made["early"], made["late"], sticky=self.sticky)
 
 
 def _registered(kind: str, name: str, found: _T | None) -> _T:
