@@ -124,6 +124,18 @@ def test_changes_by_key(workspace: Workspace, server: Server) -> None:
     assert sorted(server.ask("SELECT k, v FROM best")) == [("a", 4), ("c", 3)]
 
 
+def test_a_statement_set_makes_what_is_not_there(workspace: Workspace, server: Server) -> None:
+    """Its sinks are asked before one makes its table, and there may be nothing yet: no file, and no table."""
+    tables = server.table("rows_", "k STRING, v INT"), server.table("counts_", "k STRING, n BIGINT")
+    inserts = (
+        "INSERT INTO rows_ SELECT k, v FROM events;",
+        "INSERT INTO counts_ SELECT k, CAST(v AS BIGINT) FROM events;",
+    )
+    workspace.put("1", "a,1,1")
+    workspace.run(EVENTS, *tables, "EXECUTE STATEMENT SET BEGIN", *inserts, "END;")
+    assert [server.ask(f"SELECT * FROM {name}") for name in ("rows_", "counts_")] == [[("a", 1)]] * 2
+
+
 def test_what_a_table_without_a_key_is_refused(workspace: Workspace, server: Server) -> None:
     table = server.table("plain", "k STRING, n BIGINT")
     with pytest.raises(SqlExtError, match="only appends") as raised:

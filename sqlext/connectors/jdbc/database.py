@@ -47,6 +47,10 @@ class Driver(ABC):
             OptionError: OPT-005 for a URL that says what the driver does not know.
         """
 
+    def has_room(self, settings: Settings) -> bool:
+        """Return whether the database is there, as far as that can be told without a connection."""
+        return True
+
     def make_room(self, settings: Settings) -> None:
         """Make what must be there before somebody can connect, where a table may be created; a server is there."""
         return

@@ -77,6 +77,8 @@ class Writing:
 
     def check(self) -> None:
         """Check what is there, and create nothing; see ``JdbcSink.require``."""
+        if not self.place.database.has_room(dict(self.place.settings)):
+            return
         with self.place.connected() as connection:
             if self.place.database.place(connection, self.place.table) is not None:
                 self._hold(connection)

@@ -47,6 +47,10 @@ class Sqlite(Driver):
             raise OptionError("OPT-005", message, option="url", hint=_HINT)
         return {"database": path}
 
+    def has_room(self, settings: Settings) -> bool:
+        """Return whether the file is there; a sink makes it."""
+        return Path(settings["database"]).exists()
+
     def make_room(self, settings: Settings) -> None:
         """Make the file: an empty one is an empty database."""
         file = Path(settings["database"])
