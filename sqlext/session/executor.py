@@ -23,7 +23,7 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.handover.ends import FirstBatch
 from sqlext.jobs.limits import ended_by_limit, limited, limited_time
 from sqlext.jobs.parts import Beside, JobPart, Place, Schedule
-from sqlext.jobs.query import JobLog, Query
+from sqlext.jobs.query import Query
 from sqlext.jobs.renewal import SCRATCH, begin_empty, refit
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job
@@ -60,7 +60,7 @@ from sqlext.session.notices import (
     tell_takeovers,
     warn_of_unbounded_state,
 )
-from sqlext.session.places import JobPlaces, knowing_closed, record_of, select_context, sink_context
+from sqlext.session.places import JobPlaces, Passing, knowing_closed, record_of, select_context, sink_context
 from sqlext.session.reached import require_able, sinks_of
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
@@ -253,15 +253,17 @@ class SparkHandler:
         shown = collecting(self.spark_session, context, folds=not has_clause(plan), most=self._most)
         wanted = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
         name = self.options.numbered(wanted)
-        home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
+        folder = temporary_folder(self.spark_session, self.folder)
+        home = QueryHome(folder, name)
         with ExitStack() as undo, self.settings(env, [script]):
-            undo.callback(home.remove)
+            leaves = Passing(home, folder)
+            undo.callback(leaves.remove)
             opened = self._open(script, env, home, statement.span, runs=not schedule.bounded)
             sink = self._with_sides(shown, script, replace(context, query=name), statement.span, env)
             place = Place(home, QueryRun("select", {}))
             part = JobPart(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
             part = self._as_scripted(part, opened, script, plan, env)
-            job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
+            job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), leaves)
             undo.pop_all()  # from here on the job removes the folder, when it ends
         started = limited(job.start(), self.state.policy.limits, statement.span)
         result = _collected(started, shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
@@ -534,16 +536,6 @@ class SparkHandler:
 def _targets(name: str, script: SparkScript) -> tuple[str, ...]:
     """Return what a query writes to."""
     return (name, *(side.table.name.plain for side in script.sides))
-
-
-class _Remove(JobLog):
-    """A SELECT leaves nothing behind."""
-
-    def __init__(self, home: QueryHome) -> None:
-        self._home = home
-
-    def ended(self, query: Query) -> None:
-        self._home.remove()
 
 
 def _collected(query: Query, sink: CollectSink, rows: DataFrame, names: Sequence[str], spark: SparkSession) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,6 +16,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import Place, Schedule
+from sqlext.jobs.query import JobLog, Query
 from sqlext.jobs.query_files import query_folder
 from sqlext.jobs.runs import begun_run
 from sqlext.plan.nodes import EXISTS, KIND
@@ -90,6 +92,23 @@ def knowing_closed(drafts: Sequence[Draft], places: Sequence[Place | None]) -> t
         replace(draft, script=replace(draft.script, closed=place.run.closed)) if place is not None else draft
         for draft, place in zip(drafts, places, strict=True)
     )
+
+
+class Passing(JobLog):
+    """The place of a SELECT, of which nothing stays: neither its home nor the folder that was made for it."""
+
+    def __init__(self, home: QueryHome, folder: Path) -> None:
+        self._home = home
+        self._folder = folder
+
+    def ended(self, query: Query) -> None:
+        """Let both go."""
+        self.remove()
+
+    def remove(self) -> None:
+        """Remove both."""
+        self._home.remove()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def sink_context(draft: Draft, place: Place | None, env: Environment) -> SinkContext:
