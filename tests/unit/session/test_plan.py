@@ -140,7 +140,7 @@ class Starter(DryRun):
                 self.began.append("goes on without its state" if renews else "goes on" if goes_on else "begins")
                 home.begin(run)
                 for log in ("offsets", "commits"):
-                    home.location.put(f"checkpoint/{log}/0", 'v1\n{}\n{"logOffset": 0}')
+                    home.location.put(f"checkpoint/{log}/0", 'v1\n{"batchWatermarkMs": 0}\n{"logOffset": 0}')
                 home.location.put("checkpoint/sources/0/0", "v1")
                 home.note_own_sources([])
         finally:
