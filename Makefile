@@ -46,11 +46,11 @@ test-oldest: $(OLDEST)/.installed  ## a few recorded cases on Spark 4.0, in two 
 unit: setup  ## the tests that need no Spark, in seconds
 	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)
 
-SCENARIOS ?= 3000
+MINUTES ?= 480
 SEED ?= $(shell date +%s)
-simulate: spark  ## a night of made-up jobs whose drivers die: SCENARIOS=3000, SEED=1
+simulate: spark  ## a night of made-up jobs whose drivers die: MINUTES=480 or SCENARIOS=40, SEED=1
 	@echo "seed $(SEED)"
-	@$(BIN)/pytest tests/simulation --scenarios=$(SCENARIOS) --hypothesis-seed=$(SEED) $(ARGS)
+	@$(BIN)/pytest tests/simulation --minutes=$(MINUTES) $(SCENARIOS:%=--scenarios=%) --hypothesis-seed=$(SEED) -s $(ARGS)
 
 KILLS ?= 100
 kills: spark  ## kill -9 of real jobs amid their batches, and the rows that come out: KILLS=100, SEED=1

@@ -64,8 +64,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--scenarios",
         type=int,
-        default=25,
-        help="how many scenarios tests/simulation tries on Spark (default: 25)",
+        help="how many scenarios each test of tests/simulation tries (default: as many as --minutes allow)",
+    )
+    parser.addoption(
+        "--minutes",
+        type=float,
+        default=10,
+        help="how long tests/simulation tries scenarios, two thirds of it on Spark (default: 10)",
     )
     parser.addoption(
         "--all",

@@ -1,17 +1,19 @@
 """Whatever a driver dies of, and however rows are cut, the answer is that of one run over all rows.
 
-``make simulate`` tries as many scenarios as one likes.
+``make simulate`` tries as many scenarios as one likes, or for as many minutes.
 """
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, note, settings
+from hypothesis import HealthCheck, Phase, assume, given, note, seed, settings
 
 from sqlext import SqlExtError
 from tests.simulation.scenario import Scenario, scenarios
@@ -20,8 +22,8 @@ from tests.simulation.world import World
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: A run in this process takes about a fiftieth of one on Spark.
-_LOCAL = 5
+#: How many scenarios have one seed. Whether there is time for more is asked between them.
+_ROUND = 5
 
 
 def check(spark: SparkSession | None, scenario: Scenario) -> None:
@@ -40,24 +42,40 @@ def check(spark: SparkSession | None, scenario: Scenario) -> None:
             assert world.answer(number) == expected[number], question.select
 
 
-def tried(config: pytest.Config, happens: Callable[[Scenario], None], times: int = 1) -> None:
-    """Try scenarios: always the same ones, unless a seed is given. One that fails is shrunk and shown."""
+def tried(config: pytest.Config, happens: Callable[[Scenario], None], share: float) -> None:
+    """Try so many scenarios, or as many as a share of the minutes has time for. One that fails is shrunk and shown.
+
+    Round after round has the next seed, from the one that is given, or from 0: the same rounds in each run.
+    """
+    first = int(config.getoption("--hypothesis-seed") or 0)
+    wanted: int | None = config.getoption("--scenarios")
+    until = time.monotonic() + 60 * share * config.getoption("--minutes")
+    for number in itertools.count(first):
+        # Shown with a failure.
+        print(f"seed {number}: pytest tests/simulation --scenarios={wanted or _ROUND} --hypothesis-seed={number}")
+        _round(happens, number, wanted or _ROUND)
+        if wanted is not None or time.monotonic() >= until:
+            print(f"{number - first + 1} rounds of {wanted or _ROUND} scenarios")
+            return
+
+
+def _round(happens: Callable[[Scenario], None], number: int, many: int) -> None:
+    """Try the scenarios of a seed."""
     chosen = settings(
-        max_examples=config.getoption("--scenarios") * times,
-        derandomize=config.getoption("--hypothesis-seed") is None,
+        max_examples=many,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
     )
-    chosen(given(scenarios())(happens))()
+    seed(number)(chosen(given(scenarios())(happens)))()
 
 
 def test_on_spark(spark: SparkSession, pytestconfig: pytest.Config) -> None:
     """Rows come between the lives of drivers, and each catches up."""
-    tried(pytestconfig, lambda scenario: check(spark, scenario))
+    tried(pytestconfig, lambda scenario: check(spark, scenario), 2 / 3)
 
 
 def test_in_this_process(pytestconfig: pytest.Config) -> None:
     """All rows are there from the beginning, and no Spark runs."""
-    tried(pytestconfig, lambda scenario: check(None, scenario.all_at_first), _LOCAL)
+    tried(pytestconfig, lambda scenario: check(None, scenario.all_at_first), 1 / 3)
