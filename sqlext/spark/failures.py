@@ -33,8 +33,12 @@ _WRAPPERS = frozenset(
         "TASK_WRITE_FAILED",
         "FAILED_READ_FILE",
         "FOREACH_BATCH_USER_FUNCTION_ERROR",
+        "PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR",
+        "PYTHON_DATA_SOURCE_ERROR",
     }
 )
+#: How Spark says that a reader of ours failed: no function of a user's.
+_READER = re.compile(r"\[PYTHON_(?:STREAMING_)?DATA_SOURCE_")
 _CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "InterruptedException")
 #: The last line of a Python worker's traceback: what was raised, and why.
 _PYTHON = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Z]\w*): (.*)$", re.MULTILINE)
@@ -164,7 +168,8 @@ def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtEr
 
 
 def _unforeseen(text: str, span: Span | None) -> SqlExtError:
-    code = "RUN-047" if _FROM_PYTHON in text and _PYTHON.search(text) else UNFORESEEN
+    from_users = _FROM_PYTHON in text and _PYTHON.search(text) and not _READER.search(text)
+    code = "RUN-047" if from_users else UNFORESEEN
     if _DIED in text:
         return SqlExtError(code, f"a Python process of Spark died: {_DIED}", span=span, hint=_BEGINS_AGAIN)
     said = sentence(text)

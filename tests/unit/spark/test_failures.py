@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import AnalysisException
 
+import sqlext
 import sqlext_udfs
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
@@ -123,6 +124,20 @@ def test_a_full_disk_and_a_file_that_is_gone() -> None:
         gone = run_error(AnalysisException(text), None)
         assert (gone.code, gone.message) == ("RUN-094", "a file that is to be read is gone: `/t/a.parquet`")
         assert "VACUUM" in (gone.hint or "")
+
+
+def test_what_a_reader_of_ours_met() -> None:
+    """Spark puts a line of its own before what Python says, which names no cause; no user's function is to blame."""
+    text = (
+        "[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] Failed when Python streaming data source perform latestOffset: "
+        "Traceback (most recent call last):\n"
+        f'  File "{Path(sqlext.__file__).parent}/stores/folder.py", line 52, in create\n    file.write(data)\n'
+        "OSError: [Errno 28] No space left on device: '/x/y'\n SQLSTATE: 38000\n"
+    )
+    found = run_error(AnalysisException(text), None)
+    assert (found.code, found.message) == ("RUN-100", "OSError: [Errno 28] No space left on device: '/x/y'")
+    assert "make room" in (found.hint or "")
+    assert may_pass(found)
 
 
 def test_a_file_that_spark_cannot_read() -> None:
