@@ -97,6 +97,14 @@ CLONE = Capability(
     "def cloneSession",
     "the session that was given",
 )
+UNIX_SOCKETS = Capability(
+    "Unix domain sockets",
+    "the way from Spark to its Python processes",
+    "4.1",
+    "daemon.py",
+    "PYTHON_UNIX_DOMAIN_ENABLED",
+    "TCP",
+)
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
@@ -110,6 +118,7 @@ CAPABILITIES = (
     TIME_TYPE,
     TIME_MILLIS,
     CLONE,
+    UNIX_SOCKETS,
     PIPELINES,
 )
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import TYPE_CHECKING
 
 from sqlext.sinks.base import Sink
+from sqlext.spark.gone import has_gone
 from sqlext.spark.quiet import ToldError, quiet
 from sqlext.spark.reading.one_batch import Whole
 
@@ -19,10 +20,47 @@ if TYPE_CHECKING:
 
 #: How long a batch that was interrupted may go on until the next driver may have the checkpoint.
 _SECONDS_TO_END = 60
+#: How often the taker of reports looks whether its query has ended.
+_SECONDS_BETWEEN_LOOKS = 1
 
 
 class BatchFailedError(ToldError):
     """Tells Spark that a batch failed; the reason itself is kept in the writer."""
+
+
+class _Reports:
+    """Takes Spark's report of each micro-batch, in a thread of its own, while the next one is written.
+
+    Spark keeps its last hundred reports, so those of many short batches would be lost if only users asked. A report has
+    more than the 8 KB that py4j writes at once. The rest waits for an acknowledgement, which TCP delays by 40 ms.
+    """
+
+    def __init__(self, name: str, query: Query) -> None:
+        self._name = name
+        self._query = query
+        self._wanted = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def ask(self) -> None:
+        """Let the report of the batch before be taken soon, and others if they were missed."""
+        self._wanted.set()
+        if self._thread is None:
+            # A daemon: a process that ends does not wait for an endless query.
+            self._thread = threading.Thread(target=self._live, name=f"sqlext reports of {self._name}", daemon=True)
+            self._thread.start()
+
+    def _live(self) -> None:
+        with quiet():
+            while self._query.is_active:
+                if self._wanted.wait(_SECONDS_BETWEEN_LOOKS):
+                    self._wanted.clear()
+                    try:
+                        self._query.collect_last(self._name)
+                    except Exception as error:
+                        # The query itself says that its Spark is gone.
+                        if has_gone(error):
+                            return
+                        raise
 
 
 class BatchWriter:
@@ -42,6 +80,8 @@ class BatchWriter:
         self._query = query
         self._locks = tuple(locks)
         self._repeated = True
+        self._reports = _Reports(name, query)
+        self._begun = False
 
     def expect(self, *, repeated: bool) -> None:
         """Say, before the Spark query starts, whether its first batch may have been written before."""
@@ -49,8 +89,10 @@ class BatchWriter:
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch."""
-        # Spark keeps its last hundred reports, so those of many short batches would be lost if only users asked.
-        self._query.collect_last(self._name)
+        # Before the first batch there is no report.
+        if self._begun:
+            self._reports.ask()
+        self._begun = True
         with ExitStack() as held, quiet():
             for lock in self._locks:
                 held.enter_context(lock)
