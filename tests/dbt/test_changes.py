@@ -19,7 +19,7 @@ CHANGES = {
     "a filter": (LARGE, ">= 10", ">= 5"),
     "a window": (MINUTE, "'1' MINUTE", "'2' MINUTE"),
     "EMIT": (HOUR, "EARLY EVERY ROW", "EARLY EVERY 2 ROWS"),
-    "a lateness": (HOUR, "EARLY EVERY ROW", "EARLY EVERY ROW ALLOW LATENESS INTERVAL '5' MINUTE"),
+    "a lateness": (HOUR, "EARLY EVERY ROW", "EARLY EVERY ROW ALLOW LATENESS 1h"),
     "a key": (HOUR, "SELECT window_start", "SELECT COUNT(*) AS n, window_start"),
     "a column of the source": (
         SOURCES,
