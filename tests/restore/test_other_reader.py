@@ -8,6 +8,8 @@ import pytest
 
 from sqlext.jobs.checkpoint import QueryHome
 from tests.restore.query_changes import CATCH_UP, QUERIES
+from tests.restore.test_scheduled_and_live import KINDS as SETS
+from tests.restore.test_scheduled_and_live import LIVE, SCHEDULED
 from tests.workspace import Workspace
 
 #: Rows of each run: key, value, second. The fourth run has none that is new.
@@ -100,6 +102,26 @@ def test_a_delta_table(workspace: Workspace) -> None:
     assert read_by(workspace) == "Spark"
     first = "2024-01-01 00:00:00"
     assert workspace.delta() == [("a", first, "4"), ("b", first, "1"), ("c", first, "3")]
+
+
+def test_alignment_brings_its_reader(workspace: Workspace) -> None:
+    """Spark's reader can hold nothing back. What has the other one keeps it."""
+    aligned = "'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '1 min', 'format'"
+    live = LIVE[0].replace("'format'", aligned)
+    workspace.put("1.csv", "a,1,1", "b,1,2", "a,2,13")
+    workspace.run(asked("spark"), *SCHEDULED, *SETS["EMIT"])
+    workspace.put("2.csv", "a,4,14", "b,8,24")
+    session = workspace.session()
+    workspace.run(live, *SETS["EMIT"], session=session)
+    first = [("a", "2024-01-01 00:00:00", "1", "1"), ("b", "2024-01-01 00:00:00", "1", "1")]
+    second = [first[0], ("a", "2024-01-01 00:00:10", "2", "6"), first[1]]
+    workspace.until(lambda: workspace.delta() == second)
+    session.stop()
+    assert read_by(workspace) == "sqlext's own"
+    workspace.put("3.csv", "b,16,25", "a,1,44")
+    workspace.run(*SCHEDULED, *SETS["EMIT"])
+    assert read_by(workspace) == "sqlext's own"
+    assert workspace.delta() == [*second, ("b", "2024-01-01 00:00:20", "2", "24")]
 
 
 @pytest.mark.costly

@@ -125,11 +125,11 @@ def read_by(options: str, begun: Begun | None = None) -> Fingerprint:
     return readers(insert_script(insert, interpreter.environment(), end=InputEnd.NONE, begun=begun))
 
 
-@pytest.mark.parametrize(("options", "may_come"), [(KAFKA, True), (FILES, False)], ids=["kafka", "files"])
-def test_alignment_may_go_and_comes_where_its_reader_reads_anyway(options: str, may_come: bool) -> None:
+@pytest.mark.parametrize(("options", "anyway"), [(KAFKA, True), (FILES, False)], ids=["kafka", "files"])
+def test_alignment_may_go_and_comes_with_its_reader(options: str, anyway: bool) -> None:
     plain, aligned = read_by(options), read_by(options + ALIGNED)
     come = changes(plain, read_by(options + ALIGNED, Begun.of(plain)))
-    assert [c.kind for c in come] == ([] if may_come else [ChangeKind.PLACE])
+    assert [c.kind for c in come] == ([] if anyway else [ChangeKind.READER])
     for now in (options, (options + ALIGNED).replace("'1 min'", "'2 min'")):
         assert changes(aligned, read_by(now, Begun.of(aligned))) == []
 

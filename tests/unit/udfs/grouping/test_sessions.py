@@ -206,7 +206,9 @@ def _net(changes: list[Any], key: Any, start: int, end: int) -> Counter[Row]:
 
 
 def _result(key: Any, start: int, end: int, values: Counter[int | None]) -> list[Any]:
-    each = [v for v, n in values.items() for _ in range(n)]
-    some = [v for v in each if v is not None]
-    made = (len(each), sum(some) if some else None, max(some, default=None))
-    return [(key, start, end, *made)] if sum(values.values()) > 0 else []
+    """Return the row of a session; what is taken back of one that is over counts against the one that it is in now."""
+    some = {v: n for v, n in values.items() if v is not None}
+    total = sum(v * n for v, n in some.items()) if sum(some.values()) > 0 else None
+    count = sum(values.values())
+    largest = max((v for v, n in some.items() if n > 0), default=None)
+    return [(key, start, end, count, total, largest)] if count > 0 else []
