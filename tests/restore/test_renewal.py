@@ -153,7 +153,7 @@ def test_a_failure_on_the_way_changes_nothing(workspace: Workspace, monkeypatch:
     head = HEAD.format(source="auto") + SINK
     first = before(workspace, head + WINDOWS.format("COUNT(*)", ""))
     with monkeypatch.context() as failing:
-        failing.setattr("sqlext.session.executor.carry_over", _fails)
+        failing.setattr("sqlext.jobs.renewal.carry_over", _fails)
         with pytest.raises(OSError, match="on the way"), pytest.warns(ChangedTimeNotice):
             workspace.run(LEAVES, head + WINDOWS.format("MAX(v)", ""))
     workspace.run(head + WINDOWS.format("COUNT(*)", ""))
@@ -220,5 +220,5 @@ def _visit(made: int, seen: int) -> str:
     return f"x,2024-01-01 00:{made:02}:30.000,2024-01-01 00:{seen:02}:30.000"
 
 
-def _fails(*_: object) -> None:
+def _fails(*_: object, **__: object) -> None:
     raise OSError("on the way")
