@@ -26,7 +26,7 @@ SQLITE = "'url' = 'jdbc:sqlite:${OUT}/shop.db'"
 _SHOWS_READER = ("EXPLAIN", "sqlext.source", "SHOW ")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("script", ALONE, ids=lambda script: script.stem)
 def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
     assert actual_output(script, tmp_path) == expected_file(script).read_text("utf-8")

@@ -39,7 +39,7 @@ INSERT INTO clean SELECT k, v FROM raw;
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("moment", ["between-sinks:2", "after-commit:2"])
 def test_rows_that_a_database_refused(workspace: Workspace, moment: str) -> None:
     """The database has committed a batch without a row, and knows it still when the batch comes again."""
@@ -65,7 +65,7 @@ def test_rows_that_a_database_refused(workspace: Workspace, moment: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("moment", ["between-sinks:2", "after-commit:2"])
 def test_killed_and_restarted(workspace: Workspace, moment: str) -> None:
     for i, rows in enumerate(INPUT):
@@ -90,7 +90,7 @@ INSERT INTO best SELECT k, NULLIF(MAX(v), 5) AS v FROM raw GROUP BY k;
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("moment", ["before-commit:2", "between-sinks:2", "after-commit:2"])
 def test_updates_that_a_sink_refused(workspace: Workspace, moment: str) -> None:
     """The old row of a key stays while its new one is a dead letter, and the one after that is written."""

@@ -9,7 +9,7 @@ from sqlext.session.deploying.report import ROLLED_BACK, SAME, SWITCHED
 from tests.faults.replaced_rows import AFTER, BEFORE, ENDED, OLD_ENDED, tables
 from tests.workspace import EVENTS, Workspace
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(8)]
 
 SINK = "CREATE TABLE {} (k STRING, n BIGINT{}) WITH ('connector' = 'delta', 'path' = '${{OUT}}/{}');"
 SCRIPT = f"""SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = 'q';

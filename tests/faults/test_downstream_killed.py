@@ -9,7 +9,7 @@ from sqlext.session.deploying.report import SAME, SWITCHED
 from tests.faults.replaced_rows import AFTER, BEFORE, ENDED, OLD_ENDED, Rows, tables
 from tests.workspace import EVENTS, Workspace
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled(8)]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(16)]
 
 HEAD = "SET 'sqlext.bounded' = 'catch-up'; SET 'pipeline.name' = '{}';\n"
 SINK = "CREATE TABLE IF NOT EXISTS {0} (k STRING, n BIGINT{1}) WITH ('connector' = 'delta', 'path' = '${{OUT}}/{0}');\n"

@@ -24,7 +24,7 @@ INPUT = (("a,1,1", "a,2,5"), ("a,3,30",), ("a,4,31",), ("a,5,2", "b,6,32", "b,7,
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("late", "moment"),
     [
@@ -54,7 +54,7 @@ def test_killed_and_restarted(workspace: Workspace, late: str, moment: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 def test_declared_otherwise_before_the_batch_has_ended(workspace: Workspace) -> None:
     """Its late rows would be in two tables, so another table must wait; another delay need not: nothing is lost."""
     for i, rows in enumerate(INPUT):

@@ -146,7 +146,7 @@ def test_an_expression_that_fails_is_told_of_at_its_insert(events: Workspace, wh
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "moment",
     [
