@@ -8,12 +8,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
+import pyarrow
 import pyarrow.parquet
 from deltalake import DeltaTable
 
 from dbt.cli.main import dbtRunner
 
+#: How delta-rs names the values of the columns that a file is partitioned by.
+_BY = "partition."
 TABLES = ("per_minute", "per_hour", "revenue")
 
 
@@ -37,9 +41,15 @@ def build(*options: str) -> dict[str, object]:
 
 def rows(name: str) -> list[str]:
     """Return the rows of a table as text."""
+    folder = Path(f".spark/warehouse/shop.db/{name}")
     # Not to_pyarrow_table(): it reads in threads of C++ that call Python, and abort a process that ends just then.
-    files = DeltaTable(f".spark/warehouse/shop.db/{name}").file_uris()
-    found = pyarrow.parquet.read_table(files).to_pylist() if files else []
+    files = pyarrow.table(DeltaTable(str(folder)).get_add_actions(flatten=True)).to_pylist()
+    found = []
+    for file in files:
+        # The columns that a table is partitioned by are in no file.
+        by = {key.removeprefix(_BY): value for key, value in file.items() if key.startswith(_BY)}
+        read = pyarrow.parquet.ParquetFile(folder / unquote(file["path"])).read().to_pylist()
+        found += [{**row, **by} for row in read]
     return sorted(str(sorted((k, str(v)) for k, v in row.items())) for row in found)
 
 
