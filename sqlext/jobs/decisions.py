@@ -165,7 +165,8 @@ def _closed(home: QueryHome, previous: QueryRun, prints: Fingerprint) -> int | N
     watermark = watermark_in(home.location, home.last_batch()) if lateness is not None else 0
     if lateness is None or not watermark:
         return previous.closed
-    return max(watermark - lateness, watermark - lateness if previous.closed is None else previous.closed)
+    closed = watermark - lateness
+    return closed if previous.closed is None else max(closed, previous.closed)
 
 
 def _allowed(decision: Decision) -> QueryRun:

@@ -16,7 +16,7 @@ the watermark: the old one followed the old rule. Where state goes along, the wa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.inserts.changes import changes
@@ -73,16 +73,7 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str)
     # Spark runs no micro-batch where no source has data, and then there is no place to write over.
     if report is None or last_number(home.location, f"{folder}/commits") != 0:
         raise _impossible(home, "its sources have nothing now that would say how they are to be read")
-    ends = ends_of(home.location, folder)
-    logs = {number: tuple(_log_of_files(home.location, f"{folder}/sources/{number}")) for number in range(len(ends))}
-    return FirstBatch([source.description for source in report.sources], ends, logs)
-
-
-def _log_of_files(place: Location, key: str) -> Iterator[str]:
-    """Yield the parts of the log of files that a source of Spark's has, if it has one."""
-    for name in place.names(key):
-        if name.removesuffix(".compact").isdecimal():
-            yield place.text(f"{key}/{name}") or ""
+    return FirstBatch(folder, [source.description for source in report.sources], ends_of(home.location, folder))
 
 
 def refit(
@@ -124,6 +115,7 @@ def refit(
         first = sources(SCRATCH, None)
         handover = Handover(home, first, reads, folders) if hands_over(found) else None
         move_sources(home, first.sources, clock, digest(run.fingerprint), handover)
+        home.location.store.remove(SCRATCH)
         return
     first = sources(CHECKPOINT, CarriedState(state, None) if carries else None)
     carry_over(old, home, first.sources, clock, watermark=carries)

@@ -23,6 +23,8 @@ from sqlext_udfs.windows.policy_state import PolicyNumbers, form_of, without_tri
 
 #: The name of a part for what the state of open windows knows of an EMIT clause.
 OPEN_WINDOWS = "open windows"
+#: The text of such a part of windows whose state is for one EMIT clause alone.
+NO_NUMBERS = "[]"
 #: The name of a part for the same, whatever the trigger is.
 ANY_TRIGGER = f"{OPEN_WINDOWS} under any trigger"
 
@@ -271,7 +273,7 @@ def _open_windows(firing: Firing, values: Sequence[object], *, changes: bool) ->
         changes: whether the rows that are grouped are changes.
     """
     numbers, policy = json.dumps(PolicyNumbers.of(firing.policy)), firing.policy
-    whole = ("[]", (policy_to_json(policy), firing.given, values))
+    whole = (NO_NUMBERS, (policy_to_json(policy), firing.given, values))
     # Operators of rows that change, and those with a time to live, have one trigger.
     form = without_trigger(policy) if firing.ttl is None and not changes else None
     if firing.using or firing.fill is not None:

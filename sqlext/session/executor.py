@@ -363,11 +363,9 @@ class SparkHandler:
         runs = not schedule.bounded
         opened = self._open(draft.script, env, home, draft.insert.span, runs=runs, skips=True, state=state)
         if state is not None and state.checkpoint is not None:
-            return FirstBatch((), (), {})
+            return FirstBatch(folder)
         with quiet():
-            found = begin_empty(opened.rows, home, draft.script.output_mode, folder)
-        home.location.store.remove(SCRATCH)
-        return found
+            return begin_empty(opened.rows, home, draft.script.output_mode, folder)
 
     def _shared(self, drafts: Sequence[Draft], places: Sequence[Place | None], env: Environment) -> PackedTables:
         """Return the tables that queries of a job read together."""

@@ -11,16 +11,11 @@ from typing import Any
 import pytest
 
 from sqlext import SqlExtError
+from tests.sinks.test_dead_letters_of_sinks import CATCH_UP
+from tests.sinks.test_dead_letters_of_sinks import LETTERS as KEPT
 from tests.workspace import EVENTS, Workspace
 
-LETTERS = """
-CREATE TABLE letters (
-  letter STRING, query_name STRING, cause STRING, code STRING, operator STRING, source STRING, reason STRING,
-  text STRING, batch BIGINT
-) WITH ('connector' = 'delta', 'path' = '${OUT}/letters');
-SET 'sqlext.dead-letters.table' = 'letters';
-SET 'sqlext.bounded' = 'catch-up';
-"""
+LETTERS = KEPT + CATCH_UP
 ONE_FILE = EVENTS.replace("'format'", "'maxFilesPerTrigger' = '1', 'format'")
 COLUMNS = "k STRING, v INT NOT NULL, PRIMARY KEY (k) NOT ENFORCED"
 #: How a query says which row a key has: by a grouping of Spark's, and by an operator whose rows are a changelog.

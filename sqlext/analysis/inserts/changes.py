@@ -59,7 +59,7 @@ from sqlext.analysis.inserts.fingerprint import (
     SUMMARIES,
     Fingerprint,
 )
-from sqlext.plan.grouping import ANY_TRIGGER, OPEN_WINDOWS
+from sqlext.plan.grouping import ANY_TRIGGER, NO_NUMBERS, OPEN_WINDOWS
 from sqlext.plan.normal_form import NOT_COMPARED
 from sqlext_udfs.aggregates.names import loose_name, plain_name
 from sqlext_udfs.windows.policy_state import PolicyNumbers
@@ -76,8 +76,6 @@ _STATES = (KEPT, KEPT_BY_SPARK)
 _OF_COLUMNS = ("source columns", "SELECT", "WHERE", "inserted columns", "watermark", "computed column ")
 _END, _BEATS = "end of input", "heartbeats"
 _EMIT = "EMIT"
-#: The text of a summary of windows whose state is for one EMIT clause alone.
-_NO_NUMBERS = "[]"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
 _READER = "reader of "
@@ -204,7 +202,7 @@ def _why_not(part: str, old: Fingerprint, new: Fingerprint) -> str:
     trigger = part.replace(_EMIT, ANY_TRIGGER)
     if trigger not in old or trigger not in new:
         return "an older version began it, whose state does not say its trigger"
-    if _NO_NUMBERS in (old[trigger][0], new[trigger][0]):
+    if NO_NUMBERS in (old[trigger][0], new[trigger][0]):
         return "windows that give one pane, FILL, ONCE and USING have a state of their own"
     return "state depends on what panes hold: the mode, KEEP, and what triggers look at"
 

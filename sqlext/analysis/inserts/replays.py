@@ -141,9 +141,7 @@ def bind_replay(statement: Replay, env: Environment) -> BoundReplay:
                 "DDL-045",
                 f"dead letters of cause '{cause}' cannot be fed back: {_NO_ROWS[cause]}",
                 span=span,
-                hint="INSERT such a row into the sink itself, unless its key has a newer one"
-                if cause == "sink"
-                else "ask for other causes",
+                hint=_INSERTED if cause == "sink" else "ask for other causes",
             )
     _refuse_twice(statement)
     for change in statement.changes:

@@ -22,7 +22,6 @@ from sqlext.sources.file_log import FileLog
 
 #: In places of files: how many there are before ours, and the last part of Spark's log.
 _OURS, _SPARKS = "files", "logOffset"
-_LOGS = "checkpoint/sources"
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,14 @@ class FirstBatch:
     """A micro-batch that took nothing, of the query as it is now.
 
     Attributes:
+        checkpoint: of which it is the first, below the query's folder.
         sources: how Spark describes them.
         ends: their places, as Spark writes them.
-        logs: the parts of Spark's log of files, of those sources that have one.
     """
 
-    sources: Sequence[str]
-    ends: Sequence[str]
-    logs: Mapping[int, Sequence[str]]
+    checkpoint: str
+    sources: Sequence[str] = ()
+    ends: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -90,9 +89,8 @@ class Handover:
             return end
         return frozenset(file.key for file in self._log(number) if file.batch <= int(str(place[_SPARKS])))
 
-    def _log(self, number: int) -> list[TakenFile]:
-        logs = self.home.location.below(_LOGS).below(str(number))
-        return files_of_spark(logs.text(name) or "" for name in logs.names() if not name.startswith("."))
+    def _log(self, number: int, checkpoint: str = "checkpoint") -> list[TakenFile]:
+        return files_of_spark(self.home.location, number, checkpoint)
 
     def handed(self, offsets: Mapping[str, Sequence[str]], moved: Mapping[int, int]) -> Mapping[int, Handed]:
         """Return the sources that other readers go on with, by the numbers that they have now.
@@ -144,7 +142,7 @@ class Handover:
         return Handed(_as_lines(_OURS, counts), own={folder: own})
 
     def _files_to_spark(self, now: int, ends: Mapping[str, Mapping[str, object] | None], left: list[str]) -> Handed:
-        there = files_of_spark(self.first.logs.get(now, ()))
+        there = self._log(now, self.first.checkpoint)
         logs = {name: files_of_ours(FileLog(self.home.sources.below(name))) for name in left}
         folder = _nearest(logs, there)
         # Sides of a join that Spark reads by itself begin where the one log ends.

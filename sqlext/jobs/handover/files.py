@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from sqlext.connectors.places import json_object
+from sqlext.jobs.taken.logs import found_files
 from sqlext.jobs.taken.model import path_key
 from sqlext.locations import is_remote
 from sqlext.sources.file_log import FileLog, FoundFile, log_text
+from sqlext.stores.location import Location
 
 #: What Java leaves as it is in the path of a URI, beside letters and digits (``java.net.URI``); also all but ASCII.
 _PLAIN = "/@,;:$&+=_-!.~'()*"
@@ -36,18 +37,9 @@ class TakenFile(NamedTuple):
         return path_key(self.path)
 
 
-def files_of_spark(texts: Iterable[str]) -> list[TakenFile]:
-    """Return the files of Spark's log, each once, in their order.
-
-    Args:
-        texts: its parts. One that sums up others may have their files again.
-    """
-    entries = (json_object(line) for text in texts for line in text.splitlines())
-    found = {
-        str(e["path"]): TakenFile(str(e["path"]), int(str(e["timestamp"])), int(str(e["batchId"])))
-        for e in entries
-        if e is not None and "path" in e
-    }
+def files_of_spark(place: Location, source: int, checkpoint: str) -> list[TakenFile]:
+    """Return the files of a log of Spark's, each once, in their order; see ``found_files``."""
+    found = {f.path: TakenFile(f.path, f.modified, f.batch) for f in found_files(place, source, checkpoint)}
     return sorted(found.values(), key=lambda file: file.batch)
 
 

@@ -128,7 +128,7 @@ def _taken(
         return TakenRows(by_split=_by_split(batches, ends, splits))
     before = sum(other.table == read.table for other in reads[:number])
     ours = any(_FILES in end for end in ends)
-    files = _our_files(place, read.table, before) if ours else found_files(place, source)
+    files = _our_files(place, read.table, before) if ours else ((f.batch, f.path) for f in found_files(place, source))
     return TakenRows(dict(_by_path(batches, ends, files)))
 
 

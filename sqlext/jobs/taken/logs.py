@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlext.jobs.query_files import last_number
 from sqlext.stores.location import Location
@@ -60,13 +60,34 @@ def own_sources(place: Location) -> frozenset[int]:
     return frozenset(place.json(_OWN) or ())
 
 
-def found_files(place: Location, source: int) -> Iterator[tuple[int, str]]:
-    """Yield positions and paths of the files that a source of Spark's found; those found together have one position."""
-    for name in place.names(f"{_SOURCES}/{source}"):
+class FileOfSpark(NamedTuple):
+    """A file that a source of Spark's found.
+
+    Attributes:
+        batch: its position: those found together have one.
+        path: a URL, as Spark writes it.
+        modified: ms since 1970 UTC.
+    """
+
+    batch: int
+    path: str
+    modified: int
+
+
+def found_files(place: Location, source: int, checkpoint: str = "checkpoint") -> Iterator[FileOfSpark]:
+    """Yield the files that a source of Spark's found; one may come again where parts of its log are summed up.
+
+    Args:
+        place: the query's folder.
+        source: the number of the source.
+        checkpoint: below the query's folder.
+    """
+    log = f"{checkpoint}/sources/{source}"
+    for name in place.names(log):
         if not name.startswith("."):
-            for line in (place.text(f"{_SOURCES}/{source}/{name}") or "").splitlines()[1:]:
+            for line in (place.text(f"{log}/{name}") or "").splitlines()[1:]:
                 entry: dict[str, Any] = json.loads(line)
-                yield int(entry["batchId"]), entry["path"]
+                yield FileOfSpark(int(entry["batchId"]), entry["path"], int(entry["timestamp"]))
 
 
 def began(place: Location, source: int) -> int | None:

@@ -44,9 +44,9 @@ def _is_log(end: Any) -> bool:
 def _files(place: Location, source: int) -> list[tuple[int, int]]:
     """Return position and time of each tick of files; of heartbeats, which are no numbers, none."""
     found = []
-    for position, path in set(found_files(place, source)):
-        words = (_text(place, path) or "").split()
-        found += [(position, min(int(word), END)) for word in words if word.isdecimal()]
+    for file in set(found_files(place, source)):
+        words = (_text(place, file.path) or "").split()
+        found += [(file.batch, min(int(word), END)) for word in words if word.isdecimal()]
     return found
 
 

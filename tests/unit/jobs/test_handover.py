@@ -34,6 +34,12 @@ def spark_log(**parts: list[str]) -> dict[str, str]:
     return found
 
 
+def put(home: QueryHome, checkpoint: str, log: Mapping[str, str]) -> None:
+    """Write the parts of a log of files of the first source."""
+    for name, text in log.items():
+        home.location.put(f"{checkpoint}/sources/0/{name}", text)
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> QueryHome:
     return QueryHome(tmp_path, "q")
@@ -43,8 +49,8 @@ def handover(
     home: QueryHome, form: str, log: Mapping[str, str] | None = None, folders: tuple[str, ...] = ()
 ) -> Handover:
     """Return a handover of one source; the other reader writes its place in a form."""
-    first = FirstBatch(["one"], [form], {0: tuple((log or {}).values())})
-    return Handover(home, first, ReadTables(TABLES, folders), ["old"])
+    put(home, "scratch", log or {})
+    return Handover(home, FirstBatch("scratch", ["one"], [form]), ReadTables(TABLES, folders), ["old"])
 
 
 def offsets(*ends: str) -> dict[str, list[str]]:
@@ -56,8 +62,7 @@ def test_files_of_spark_to_us(home: QueryHome) -> None:
     parts = spark_log(
         b0=["file:///in/b%20c.json"], b1=["file:///in/a.json", "file:///gone.json"], b2=["file:///in/z.json"]
     )
-    for name, text in parts.items():
-        home.location.put(f"checkpoint/sources/0/{name}", text)
+    put(home, "checkpoint", parts)
     # What a part sums up may be there as well.
     home.location.put("checkpoint/sources/0/1.compact", parts["0"] + parts["1"].removeprefix("v1"))
     Path(home.location.below("checkpoint").below("sources").below("0").place, ".1.crc").write_text("x")
@@ -77,7 +82,8 @@ def test_our_files_to_spark(home: QueryHome) -> None:
     over = handover(home, '{"logOffset": 0}', there)
     (found,) = over.handed(offsets('{"files": 1}', '{"files": 3}'), {0: 0}).values()
     assert list(found.ends.values()) == ['{"logOffset": 0}', '{"logOffset": 1}']
-    assert [(f.path, f.batch) for f in files_of_spark(found.log.values())] == [
+    put(home, "checkpoint", found.log)
+    assert [(f.path, f.batch) for f in files_of_spark(home.location, 0, "checkpoint")] == [
         ("file:///in/b%20c.json", 0),
         ("file:///in/a.json", 1),
         ("file:///in/gone%20é%23.json", 1),

@@ -199,7 +199,8 @@ def test_processing_time_is_that_of_ticks(tmp_path: Path) -> None:
     _plan(place, [(0, 10, ["-", '{"logOffset":0}', "-"]), (0, 20, ["-", '{"logOffset":1}', "-"])], [0, 1, 2])
     place.put("ticks/start.txt", "1000\n")
     for number, path in enumerate((f"{place.for_spark}/ticks/start.txt", f"file://{clock}/1")):
-        place.put(f"checkpoint/sources/1/{number}", f"v1\n{json.dumps({'path': path, 'batchId': number})}")
+        entry = json.dumps({"path": path, "timestamp": 1, "batchId": number})
+        place.put(f"checkpoint/sources/1/{number}", f"v1\n{entry}")
     assert [time.clock for time in query_history(place, 1, [], at_once=False).times] == [1000, 4000]
     rate = Location(str(tmp_path / "rate"))
     _plan(rate, [(0, 10, ["0"]), (0, 20, ["3"])], [0])
@@ -212,7 +213,8 @@ def test_the_end_of_the_input(tmp_path: Path) -> None:
     _plan(beat, [(0, 10, []), (253_370_764_790_000, 20, [])], [])
     _plan(tick, [(0, 10, ["-"]), (0, 20, ['{"logOffset":0}'])], [0])
     tick.put("ticks/end.txt", f"{END}\n")
-    tick.put("checkpoint/sources/0/0", f"v1\n{json.dumps({'path': f'{tick.for_spark}/ticks/end.txt', 'batchId': 0})}")
+    entry = json.dumps({"path": f"{tick.for_spark}/ticks/end.txt", "timestamp": 1, "batchId": 0})
+    tick.put("checkpoint/sources/0/0", f"v1\n{entry}")
     for place in (beat, tick):
         assert query_history(place, 1, [], at_once=False).times == [
             BatchTime(0, None, None, 10),

@@ -90,7 +90,7 @@ class Logged:
         tick = self.folder / "clock" / str(number)
         tick.parent.mkdir(exist_ok=True)
         tick.write_text(f"{clock * 1000}\n")
-        entry = json.dumps({"path": f"file://{tick}", "batchId": number})
+        entry = json.dumps({"path": f"file://{tick}", "timestamp": 1, "batchId": number})
         self.place.put(f"checkpoint/sources/{len(self.tables)}/{number}", f"v1\n{entry}")
 
     def panes(self, where: str = FIRST, sink: str = "out") -> list[tuple[Any, ...]]:

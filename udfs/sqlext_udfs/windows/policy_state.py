@@ -45,8 +45,7 @@ class PolicyNumbers(NamedTuple):
 
     def may_become(self, others: PolicyNumbers) -> bool:
         """Whether open windows can go on under other numbers of the same form."""
-        larger = len(self.counts) == len(others.counts) and all(map(int.__le__, self.counts, others.counts))
-        return larger
+        return len(self.counts) == len(others.counts) and all(map(int.__le__, self.counts, others.counts))
 
 
 def without_trigger(policy: Policy) -> Policy | None:
