@@ -128,6 +128,22 @@ def _shown(text: str, span: Span | None) -> str:
     return redact_message(text if span is None else span.source.without_secrets(text))
 
 
+def shown_cause(error: BaseException | None) -> BaseException | None:
+    """Return the cause of an error as a traceback may show it: without secrets, and as it is where it has none."""
+    told, seen = [], error
+    while seen is not None and seen not in told:
+        told.append(seen)
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    texts = [text for cause in told for text in (str(cause), repr(cause))]
+    if error is None or all(redact_message(text) == text for text in texts):
+        return error
+    base = OSError if isinstance(error, OSError) else Exception
+    made: BaseException = type(type(error).__name__, (base,), {"__module__": type(error).__module__})(
+        redact_message(str(error))
+    )
+    return made.with_traceback(error.__traceback__)
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """Return a hint naming up to three candidates close to ``name``, or None."""
     folded = {c.lower(): c for c in candidates}

@@ -7,11 +7,11 @@ whatever may be a secret, also in a statement that cannot be parsed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from urllib.parse import quote, quote_plus
+from urllib.parse import unquote
+
+from sqlext.remembered import Range, remember, value_ranges
 
 HIDDEN = "******"
 
@@ -89,11 +89,8 @@ _HARMLESS = re.compile(r"(?:env:|file:|\$\{|\*+$|$)")
 #: Options as all dialects write them: key and value, each in quotes.
 _PAIR = {mode: re.compile(rf"(?P<key>{text})\s*=\s*(?P<value>{text})", re.DOTALL) for mode, text in _TEXTS.items()}
 _OPENING = re.compile(r"(?:[rRnN]|[uU]&)?(['\"])")
-_Range = tuple[int, int]
-#: Shorter secrets are not looked for by their value: they would be found in words.
-SHORTEST = 4
-#: Those that were read from variables and files, as they are and as URLs, JSON and SQL write them.
-_remembered: set[str] = set()
+#: Shorter secrets that a statement has are words as often: they are looked for in that statement alone.
+_SHORTEST_LITERAL = 8
 
 
 def spark_redaction() -> dict[str, str]:
@@ -158,36 +155,43 @@ def redact_forms(text: str) -> str:
     return _hidden(text, _merged(_form_ranges(text)))
 
 
-def remember(secret: str) -> None:
-    """Hide a secret in whatever is shown from now on: it was read from a variable or a file.
+def remember_reference(secret: str) -> None:
+    """Hide a secret in whatever is shown from now on: it was read from a variable or a file."""
+    if not is_secret(secret):
+        remember(secret)
 
-    One of less than four characters would be found in words, and is not looked for.
+
+def remember_options(options: Iterable[tuple[str, str]]) -> None:
+    """Hide the secrets of a table in whatever is shown from now on: servers may quote them.
+
+    A secret that is also a host, a user or another word of the table is one that everybody reads: it is left out.
     """
-    if len(secret.strip()) >= SHORTEST and not is_secret(secret):
-        escaped = json.dumps(secret)[1:-1]
-        _remembered.update((secret, quote(secret, safe=""), quote_plus(secret), escaped, secret.replace("'", "''")))
-        _by_value.cache_clear()
+    pairs = tuple(options)
+    readable = "\n".join(value for _, value in redact(pairs))
+    for secret in {part for key, value in pairs if not is_reference(value) for part in _secrets_of(key, value)}:
+        known = re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", readable) is not None
+        if len(secret) >= _SHORTEST_LITERAL and not known and not is_secret(secret) and HIDDEN not in secret:
+            remember(secret)
+
+
+def _secrets_of(key: str, value: str) -> Iterator[str]:
+    """Yield an option's secrets: the value itself, what has the form of one in it, and passwords behind a user."""
+    if redact_value(key, value) == value:
+        return
+    for part in (*([value] if is_secret(key) else ()), *(value[slice(*r)] for r in _form_ranges(value))):
+        user, colon, password = part.partition(":")
+        alone = [password] if colon and not re.search(r"\s", user) else []
+        yield from (form for text in (part, *alone) for form in (text, unquote(text)))
 
 
 def redact_message(text: str) -> str:
     """Return a message with what is a secret by its form, or by having been read as one, hidden."""
-    return _hidden(text, _merged((*_of_values(text), *_form_ranges(text))))
+    return _hidden(text, _merged((*value_ranges(text), *_form_ranges(text))))
 
 
-def _form_ranges(text: str) -> Iterator[_Range]:
+def _form_ranges(text: str) -> Iterator[Range]:
     found = (*_by_name(text, _VALUES), *_by_form(text))
     return (r for r in found if not _HARMLESS.match(text, *r))
-
-
-@cache
-def _by_value() -> re.Pattern[str] | None:
-    known = sorted(_remembered, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)") if known else None
-
-
-def _of_values(text: str) -> Iterator[_Range]:
-    pattern = _by_value()
-    return (m.span() for m in pattern.finditer(text)) if pattern is not None else iter(())
 
 
 def redact_options(text: str, mode: str) -> str:
@@ -220,31 +224,31 @@ def masked(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def secret_ranges(text: str) -> list[_Range]:
+def secret_ranges(text: str) -> list[Range]:
     """Return where secrets stand in SQL, parsable or not: half-open ranges without their quotes, sorted, apart."""
     # A backslash escapes in Spark's strings alone. Both readings count, as the text does not say which is meant.
     settings = (m for m in _SET.finditer(text) if is_secret(m["key"]))
     found = (*_by_name(text, (*_VALUES, *_BESIDE)), *_by_form(text), *map(_range, settings))
-    return _merged((*_of_values(text), *(r for r in found if not _HARMLESS.match(text, *r))))
+    return _merged((*value_ranges(text), *(r for r in found if not _HARMLESS.match(text, *r))))
 
 
-def _by_name(text: str, values: Sequence[re.Pattern[str]]) -> Iterator[_Range]:
+def _by_name(text: str, values: Sequence[re.Pattern[str]]) -> Iterator[Range]:
     for word in _WORD.finditer(text):
         if is_secret(word[0]):
             yield from (_range(m) for pattern in values if (m := pattern.match(text, word.end())))
 
 
-def _by_form(text: str) -> Iterator[_Range]:
+def _by_form(text: str) -> Iterator[Range]:
     return (_range(m) for pattern in _FORMS for m in pattern.finditer(text))
 
 
-def _range(match: re.Match[str]) -> _Range:
+def _range(match: re.Match[str]) -> Range:
     """Return the range of the group that took part, without quotes around it."""
     group = next(name for name in "abcd" if match.groupdict().get(name) is not None)
     return _within(match.string, *match.span(group))
 
 
-def _within(text: str, start: int, end: int) -> _Range:
+def _within(text: str, start: int, end: int) -> Range:
     """Return the inside of a text in quotes, of which the last may be missing; any other range as it is."""
     quoted = _OPENING.match(text, start, end)
     if quoted is None:
@@ -253,8 +257,8 @@ def _within(text: str, start: int, end: int) -> _Range:
     return inside, end - 1 if end > inside and text[end - 1] == quoted[1] else end
 
 
-def _merged(ranges: Iterable[_Range]) -> list[_Range]:
-    merged: list[_Range] = []
+def _merged(ranges: Iterable[Range]) -> list[Range]:
+    merged: list[Range] = []
     for start, end in sorted(ranges):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
@@ -263,7 +267,7 @@ def _merged(ranges: Iterable[_Range]) -> list[_Range]:
     return merged
 
 
-def _hidden(text: str, ranges: Iterable[_Range]) -> str:
+def _hidden(text: str, ranges: Iterable[Range]) -> str:
     parts, at = [], 0
     for start, end in ranges:
         parts += [text[at:start], HIDDEN]

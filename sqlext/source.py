@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from sqlext.secrets import HIDDEN, SHORTEST, is_secret, masked, secret_ranges
+from sqlext.remembered import SHORTEST
+from sqlext.secrets import HIDDEN, is_secret, masked, secret_ranges
 
 
 class Position(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sqlext.errors import SqlExtError
-from sqlext.secrets import is_hidden, is_reference, is_secret, remember
+from sqlext.secrets import is_hidden, is_reference, is_secret, remember_options, remember_reference
 
 
 def require_secrets(options: Iterable[tuple[str, str]], name: str) -> None:
@@ -42,12 +42,14 @@ def resolve_secret(value: str) -> str:
         return value
     scheme, _, place = value.partition(":")
     secret = _from_environment(place) if scheme == "env" else _from_file(place)
-    remember(secret)
+    remember_reference(secret)
     return secret
 
 
 def resolve_options(options: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the options with every secret's reference resolved; values of other keys are never touched."""
+    options = tuple(options)
+    remember_options(options)
     return {key: resolve_secret(value) if is_secret(key) else value for key, value in options}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from sqlext.errors import SqlExtError, meant_or_listed
+from sqlext.secrets import remember_options
 from sqlext_catalog.literals import literal_secrets, with_secrets, without_secrets
 from sqlext_catalog.model import (
     DEFAULT_CATALOG,
@@ -246,6 +247,8 @@ class SessionCatalog:
             self._given.pop(change.key, None)
             if isinstance(change, Put):
                 item = change.object
+                if isinstance(item, Table | Catalog):
+                    remember_options(item.options)
                 if change.key.kind == "temporary":
                     self._temporary[change.key] = item
                 elif isinstance(item, Table | View | Catalog) and without_secrets(item) is not item:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, shown_cause
 from sqlext.jobs.progress import InputsRead, Progress, joined
 from sqlext.source import Span
 from sqlext.spark.quiet import quiet
@@ -273,6 +273,8 @@ class Query:
 
     def judge(self, error: SqlExtError | None) -> None:
         """Know how it ended."""
+        if error is not None and error.__cause__ is not None:
+            error.__cause__ = shown_cause(error.__cause__)
         self._error = error
         endless = self.streaming and not self.bounded
         stopped = "stopped" if self.stop_requested or endless else "finished"

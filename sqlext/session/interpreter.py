@@ -24,7 +24,7 @@ from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, shown_cause
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
@@ -137,7 +137,7 @@ class Interpreter:
             with own_functions(self.state.sparks):
                 result = action(statement)
         except SqlExtError as error:
-            raise error.at(_place(statement, error)) from error.__cause__
+            raise error.at(_place(statement, error)) from shown_cause(error.__cause__)
         except OSError as error:
             if not _is_of_file(error):  # of a connection: whoever knows which one says so
                 raise

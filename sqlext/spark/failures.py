@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sqlext_udfs
 from sqlext.connectors.delta.damage import damage_at
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, shown_cause
 from sqlext.source import Span
 from sqlext.sources.decoding.malformed import BAD_ROW
 from sqlext.sources.file_log import PUTS_LOG_BACK
@@ -215,7 +215,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _caused(made: SqlExtError, cause: BaseException) -> SqlExtError:
     if made.__cause__ is None and cause is not made:
-        made.__cause__ = cause
+        made.__cause__ = shown_cause(cause)
     return made
 
 

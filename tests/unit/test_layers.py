@@ -26,6 +26,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.errors",
         "sqlext.source",
         "sqlext.secrets",
+        "sqlext.remembered",
         "sqlext.extras",
         "sqlext.environment",
         "sqlext.locations",

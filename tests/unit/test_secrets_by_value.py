@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
+from traceback import format_exception
+from urllib.parse import quote, quote_plus
 
 import pytest
 
-from sqlext import secrets
-from sqlext.errors import SqlExtError
+import sqlext
+from sqlext import remembered
+from sqlext.errors import SqlExtError, shown_cause
 from sqlext.secrets import HIDDEN, masked, redact_text, redact_value
 from sqlext.source import SourceText
 from sqlext_catalog.secrets import resolve_options, resolve_secret
@@ -24,10 +30,10 @@ FORMS = {
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(secrets, "_remembered", set())
-    secrets._by_value.cache_clear()
+    monkeypatch.setattr(remembered, "_remembered", set())
+    remembered._written.cache_clear()
     yield
-    secrets._by_value.cache_clear()
+    remembered._written.cache_clear()
 
 
 @pytest.fixture(params=["env", "file"])
@@ -77,3 +83,86 @@ def test_a_word_that_stands_in_the_open_too_is_not_hidden_by_its_value() -> None
     assert open_one.without_secrets("no connector 'postgres-cdc'") == "no connector 'postgres-cdc'"
     assert own.without_secrets("refused: 'c4n4ry' of postgres") == f"refused: '{HIDDEN}' of postgres"
     assert "'password' = '********'" in SqlExtError("RUN-100", "x", span=open_one.span(0, 6)).render()
+
+
+LONG = "p'w&7/c4n4ry%é"
+WRITTEN = {
+    "base64 behind a user": b64encode(f"me:{LONG}".encode()).decode(),
+    "base64 behind another user": b64encode(f"someone:{LONG}".encode()).decode(),
+    "base64 amid more": urlsafe_b64encode(f"a{LONG}, and more".encode()).decode(),
+    "each byte": "".join(f"%{byte:02x}" for byte in LONG.encode()),
+    "each byte, twice": "".join(f"%25{byte:02X}" for byte in LONG.encode()),
+    "in a URL, as Java writes it": quote_plus(LONG),
+    "in a path": quote(LONG),
+    "in HTML": escape(LONG),
+    "in JSON": json.dumps(LONG),
+    "in JSON of JavaScript": json.dumps(LONG).replace("/", "\\/"),
+    "in Python": repr(LONG),
+    "between letters": f"a{LONG}b",
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_however_it_is_written(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = f"before {WRITTEN[form]} after"
+    assert SqlExtError("RUN-100", said).message == said
+    monkeypatch.setenv("SHOP", LONG)
+    resolve_secret("env:SHOP")
+    message = SqlExtError("RUN-100", said).message
+    assert HIDDEN in message
+    assert WRITTEN[form] not in message
+    assert (message[:7], message[-6:]) == ("before ", " after")
+
+
+def test_lines_of_a_private_key(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("-----BEGIN X-----\nAbCdEfGhIjKlMnOpQrStUv\nshort\n-----END X-----\n")
+    resolve_secret(f"file:{tmp_path}/key")
+    assert SqlExtError("RUN-100", "bad line AbCdEfGhIjKlMnOpQrStUv, short").message == f"bad line {HIDDEN}, short"
+
+
+LITERALS = {
+    "'properties.password' = 'c4n4ry-of-mine'": "c4n4ry-of-mine",
+    "'properties.sasl.jaas.config' = 'X required username=\"me\"\n password=\"c4n4ry-of-mine\";'": "c4n4ry-of-mine",
+    "'properties.url' = 'jdbc:postgresql://me:c4n4ry-of-mine@h/d'": "c4n4ry-of-mine",
+    "'properties.note' = 'https://h/x?sig=c4n4ry%2Fof%2Fmine'": "c4n4ry/of/mine",
+    "'properties.user.info' = 'me:c4n4ry-of-mine'": "c4n4ry-of-mine",
+}
+
+
+@pytest.mark.parametrize("option", LITERALS)
+def test_a_literal_is_known_in_later_statements(option: str) -> None:
+    said = f"server says <{LITERALS[option]}>"
+    assert SqlExtError("RUN-100", said).message == said
+    sqlext.connect().run(f"CREATE TEMPORARY TABLE t (a INT) WITH ('connector' = 'kafka', {option});")
+    assert "c4n4ry" not in SqlExtError("RUN-100", said).message
+
+
+def test_a_literal_that_is_a_readable_word_too_is_none() -> None:
+    table = "CREATE TEMPORARY TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 'payments', {});"
+    for password in ("payments", "password", "short"):
+        sqlext.connect().run(table.format(f"'properties.password' = '{password}'"))
+    said = "topic payments, password, short"
+    assert SqlExtError("RUN-100", said).message == said
+
+
+def test_causes_that_a_traceback_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP", LONG)
+    resolve_secret("env:SHOP")
+
+    def failed(text: str, kind: type[Exception]) -> BaseException | None:
+        try:
+            try:
+                raise ValueError(text)
+            except ValueError:
+                raise kind("it failed")  # noqa: B904 - others do so
+        except kind as error:
+            return shown_cause(error)
+
+    harmless, telling = failed("x", ConnectionRefusedError), failed(LONG, ConnectionRefusedError)
+    assert isinstance(harmless, ConnectionRefusedError)
+    assert isinstance(harmless.__context__, ValueError)
+    assert isinstance(telling, OSError)  # whether a job begins again depends on it
+    assert telling.__traceback__ is not None
+    assert LONG not in "".join(format_exception(telling))
+    assert "ConnectionRefusedError: it failed" in "".join(format_exception(telling))
+    assert shown_cause(None) is None

@@ -13,6 +13,7 @@ from sqlext.connectors.jdbc.postgresql import POSTGRESQL
 from sqlext.connectors.jdbc.sqlite import SQLITE
 from sqlext.connectors.options import OptionError
 from sqlext.errors import SqlExtError
+from sqlext.secrets import remember_options
 from sqlext.settings import parse_duration
 from sqlext_catalog.secrets import resolve_secret
 
@@ -98,5 +99,6 @@ def place_of(options: Mapping[str, str]) -> Address:
     patience = parse_duration(options.get("connection.max-retry-timeout", _PATIENCE)) or 0
     settings = {"connect_timeout": str(max(patience // 1000, 1)), **database.settings(address)}
     login = {"user": options.get("username"), "password": options.get("password")}
+    remember_options(options.items())
     settings |= {name: resolve_secret(value) for name, value in login.items() if value is not None}
     return Address(database, tuple(settings.items()), options["table-name"], options["url"])
