@@ -20,6 +20,7 @@ from prompt_toolkit.styles import Style
 
 from sqlext.cli.shell.commands import Leave, command, words
 from sqlext.cli.shell.runner import Shell
+from sqlext.secrets import redact_text
 from sqlext.session.api import Session
 from sqlext.session.offline.editor import Editor
 from sqlext_catalog.model import DEFAULT_DATABASE
@@ -85,12 +86,20 @@ def _history() -> History:
     """Return the history in the user's home, or in the file that SQLEXT_HISTORY names; in memory if it is no file."""
     file = Path(os.environ.get("SQLEXT_HISTORY") or Path.home() / ".sqlext_history")
     try:
-        # Statements may hold passwords, so the file is the user's alone.
+        # What people ask for is theirs alone.
         file.touch(mode=0o600)
     except OSError:
         # The home may be read-only, as in a container.
         return InMemoryHistory()
-    return FileHistory(file)
+    return _WithoutSecrets(file)
+
+
+class _WithoutSecrets(FileHistory):
+    """Writes no secret into the file; the prompt itself goes on to offer what was typed into it."""
+
+    def store_string(self, string: str) -> None:
+        """Append a statement to the file."""
+        super().store_string(redact_text(string))
 
 
 def _running(session: Session) -> str | None:

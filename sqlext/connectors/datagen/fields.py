@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlext.connectors.base import declared_type, read_columns
 from sqlext.connectors.options import Check, OptionError, any_text, boolean, duration, listed, number, one_of, positive
 from sqlext.errors import did_you_mean
-from sqlext.types import LogicalType
+from sqlext.types import UNBOUNDED, LogicalType
 from sqlext_catalog.model import Options, Table
 
 #: What may follow the name of a field, and the check of its value.
@@ -37,6 +37,10 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("BOOLEAN", "TIME", "ROW"), ()),
 }
 _OF_SEQUENCES = ("kind", "start", "end")
+#: Flink's defaults of ``fields.#.length``.
+_DEFAULT_LENGTH, _DEFAULT_ELEMENTS = 100, 3
+#: How long the texts of a value may be together, in characters or bytes: a longer one is a mistake, or an attack.
+_MOST = 1 << 24
 #: Types of which a number can be made.
 _COUNTABLE = (*_NUMBERS, *_TEXTS)
 
@@ -67,6 +71,21 @@ class GeneratedField:
         """Whether its values are a sequence."""
         return self.options.get("kind", "").strip().lower() == "sequence"
 
+    @property
+    def length(self) -> int:
+        """How long a text is, in characters or bytes, or how many elements a collection has."""
+        given, declared = self.options.get("length"), self.type
+        bound = declared.precision if declared.root in _TEXTS and declared.precision != UNBOUNDED else None
+        return int(given) if given else bound or (_DEFAULT_LENGTH if declared.root in _TEXTS else _DEFAULT_ELEMENTS)
+
+    @property
+    def size(self) -> int:
+        """How large a value is, about, in bytes."""
+        if self.type.root in _TEXTS:
+            return 0 if self.counted else self.length
+        within = sum(part.size for part in self.inner)
+        return self.length * max(within, 1) if self.type.root in _COLLECTIONS else within or 1
+
     def every(self) -> Iterator[GeneratedField]:
         """Yield it and its parts."""
         yield self
@@ -84,6 +103,8 @@ def generated_fields(table: Table) -> tuple[GeneratedField, ...]:
     for column in found:
         for part in column.every():
             _require(part, is_column=part is column)
+        if column.size > _MOST:
+            raise _too_large(column)
     taken = {part.key(o): part for column in found for part in column.every() for o in CHECKS}
     for key, _ in table.options:
         if key.startswith("fields.") and key not in taken:
@@ -125,6 +146,12 @@ def _require(part: GeneratedField, *, is_column: bool) -> None:
     if not 0 <= share <= 1:
         key = part.key("null-rate")
         raise OptionError("OPT-005", f"option '{key}' must be from 0 to 1, not '{share:g}'", option=key)
+
+
+def _too_large(column: GeneratedField) -> OptionError:
+    said = next((part.key("length") for part in column.every() if "length" in part.options), None)
+    message = f"a value of `{column.name}` would have {column.size:,} characters, and at most {_MOST:,} are made"
+    return OptionError("OPT-005", message, option=said, hint=f"'{column.key('length')}' says how long a value is")
 
 
 def _of_nothing(table: Table, key: str, paths: list[str]) -> OptionError:

@@ -9,7 +9,6 @@ from sqlext.connectors.datagen.fields import GeneratedField
 from sqlext.connectors.options import OptionError
 from sqlext.quoting import string
 from sqlext.settings import parse_duration
-from sqlext.types import UNBOUNDED
 
 _RANGES = {
     "TINYINT": (-(2**7), 2**7 - 1),
@@ -17,10 +16,10 @@ _RANGES = {
     "INT": (-(2**31), 2**31 - 1),
     "BIGINT": (-(2**63), 2**63 - 1),
 }
-#: Flink's defaults of ``fields.#.length``.
-_DEFAULT_LENGTH, _DEFAULT_ELEMENTS = 100, 3
 #: SHA-256 in hexadecimal digits.
 _HASH_DIGITS = 64
+#: Chunks of a longer text are counted by Spark: the text of the query does not grow with that of a value.
+_WRITTEN_OUT = 32
 #: Flink's longest INTERVAL YEAR TO MONTH, in months.
 _MONTHS = 120_000
 _DAY_MS = 86_400_000
@@ -117,12 +116,12 @@ def _decimal(made: Made) -> str:
 
 
 def _text(made: Made) -> str:
-    length = _length(made)
+    length = made.field.length
     return f"substring({_digits(made, length)}, 1, {_cut(made, length)})"
 
 
 def _bytes(made: Made) -> str:
-    length = _length(made)
+    length = made.field.length
     return f"unhex(substring({_digits(made, 2 * length)}, 1, 2 * {_cut(made, length)}))"
 
 
@@ -133,19 +132,17 @@ def _cut(made: Made, length: int) -> str:
     return f"CAST(1 + pmod({made.hash('/length')}, {max(length - 1, 1)}L) AS INT)"
 
 
-def _length(made: Made) -> int:
-    given, declared = made.option("length"), made.field.type
-    bound = declared.precision if declared.precision not in (None, UNBOUNDED) else None
-    return int(given) if given else bound or _DEFAULT_LENGTH
-
-
 def _digits(made: Made, length: int) -> str:
-    def seed(chunk: int) -> str:
-        places = (part for place in made.places for part in ("'/'", place))
-        return ", ".join(("value", string(f"/{made.field.path}/{chunk}"), *places))
+    places, path = [part for place in made.places for part in ("'/'", place)], f"/{made.field.path}/"
 
-    chunks = (f"sha2(concat({seed(i)}), 256)" for i in range(-(-length // _HASH_DIGITS)))
-    return f"concat({', '.join(chunks)})"
+    def chunk(*number: str) -> str:
+        return f"sha2(concat({', '.join(('value', *number, *places))}), 256)"
+
+    count = -(-length // _HASH_DIGITS)
+    if count > _WRITTEN_OUT:
+        numbered = chunk(string(path), "CAST(chunk AS STRING)")
+        return f"array_join(transform(sequence(0, {count - 1}), chunk -> {numbered}), '')"
+    return f"concat({', '.join(chunk(string(f'{path}{i}')) for i in range(count))})"
 
 
 def _instant(made: Made) -> str:
@@ -179,7 +176,7 @@ def _seconds(made: Made) -> str:
 
 def _array(made: Made) -> str:
     place = _place(made)
-    return f"transform(sequence(1, {_elements(made)}), {place} -> {made.part(0, place).value()})"
+    return f"transform(sequence(1, {made.field.length}), {place} -> {made.part(0, place).value()})"
 
 
 def _map(made: Made) -> str:
@@ -199,17 +196,13 @@ def _entries(made: Made, place: str, value: str) -> str:
     if key.option("null-rate"):
         option = key.field.key("null-rate")
         raise OptionError("OPT-005", f"option '{option}': Spark's maps have no key that is NULL", option=option)
-    keys = f"array_distinct(transform(sequence(1, {_elements(made)}), {place} -> {key.value()}))"
+    keys = f"array_distinct(transform(sequence(1, {made.field.length}), {place} -> {key.value()}))"
     return f"map_from_entries(transform({keys}, (k, {place}) -> struct(k, {value})))"
 
 
 def _row(made: Made) -> str:
     parts = (f"{string(f.name)}, {made.part(n).value()}" for n, f in enumerate(made.field.inner))
     return f"named_struct({', '.join(parts)})"
-
-
-def _elements(made: Made) -> int:
-    return int(made.option("length") or _DEFAULT_ELEMENTS)
 
 
 def _place(made: Made) -> str:

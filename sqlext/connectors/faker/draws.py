@@ -11,6 +11,7 @@ from decimal import Decimal
 from random import Random
 from typing import TypeAlias
 
+from sqlext.connectors.faker.lengths import MOST, longest
 from sqlext.extras import package
 
 Value: TypeAlias = "str | int | float | bool | Decimal | dt.datetime"
@@ -73,7 +74,7 @@ def _digit(low: int) -> Build:
 
 def _digits(arguments: Sequence[str]) -> Maker:
     """Take how many."""
-    (count,) = map(int, _exactly(arguments, 1))
+    (count,) = map(_count, _exactly(arguments, 1))
     return lambda draw: "".join(draw.random.choices(_DIGITS, k=count))
 
 
@@ -119,6 +120,8 @@ def _regexify(arguments: Sequence[str]) -> Maker:
         re.compile(pattern)
     except re.error as error:
         raise ValueError(f"'{pattern}' is no regular expression: {error}") from error
+    if longest(pattern) > MOST:
+        raise ValueError(f"'{pattern}' makes texts of more than {MOST:,} characters")
     # Most patterns are a choice of texts, as '(red|green){1}'.
     choice = _CHOICE.fullmatch(pattern)
     if choice is not None:
@@ -163,14 +166,20 @@ def _price(arguments: Sequence[str]) -> Maker:
 
 def _words(arguments: Sequence[str]) -> Maker:
     """Take how many words, 3 by default."""
-    count = int(arguments[0]) if arguments else 3
+    count = _count(arguments[0]) if arguments else 3
     return lambda draw: " ".join(_word(draw.random) for _ in range(count))
 
 
 def _characters(arguments: Sequence[str]) -> Maker:
     """Take how many letters, 255 by default."""
-    count = int(arguments[0]) if arguments else 255
+    count = _count(arguments[0]) if arguments else 255
     return lambda draw: "".join(draw.random.choices(_LETTERS, k=count))
+
+
+def _count(text: str) -> int:
+    if int(text) > MOST:
+        raise ValueError(f"it makes at most {MOST:,} of them, not {int(text):,}")
+    return int(text)
 
 
 def _word(random: Random) -> str:

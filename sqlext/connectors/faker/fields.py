@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.faker.expressions import Expression, parse
+from sqlext.connectors.faker.lengths import MOST
 from sqlext.connectors.faker.makers import hint_for, maker_of
 from sqlext.connectors.options import OptionError, listed
 from sqlext.errors import did_you_mean
@@ -40,6 +41,11 @@ class FakeField:
     inner: tuple[FakeField, ...] = ()
     length: int = 1
     null_rate: float = 0.0
+
+    @property
+    def values(self) -> int:
+        """How many values it is made of."""
+        return self.length * (sum(part.values for part in self.inner) or 1)
 
     def options(self) -> Iterator[str]:
         """Yield the keys of the options that it takes, without the share of NULL."""
@@ -90,7 +96,11 @@ def _field(table: Table, name: str, path: str, declared: LogicalType, share: flo
     paths = (f"{path}.key", f"{path}.value") if declared.root == "MAP" else (path,)
     inner = tuple(_field(table, name, p, t) for p, t in zip(paths, declared.children, strict=True))
     length = int(table.option(f"{path}.{LENGTH}") or 1)
-    return FakeField(name, path, declared, inner=inner, length=length, null_rate=share)
+    made = FakeField(name, path, declared, inner=inner, length=length, null_rate=share)
+    if made.values > MOST:
+        message = f"`{name}` would have {made.values:,} values in a row, and at most {MOST:,} are made"
+        raise OptionError("OPT-005", message, option=f"{path}.{LENGTH}")
+    return made
 
 
 def _expression(table: Table, name: str, path: str) -> Expression:

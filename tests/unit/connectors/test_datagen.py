@@ -118,3 +118,30 @@ def test_equal_keys_of_a_map_are_one() -> None:
         "i0 -> (pmod(xxhash64(value, 'c.key', i0), 2L) = 0))), "
         "(k, i0) -> struct(k, (pmod(xxhash64(value, 'c.value', i0), 2L) = 0))))"
     )
+
+
+@pytest.mark.parametrize(
+    ("declared", "options", "option"),
+    [
+        (STRING, {"length": "2000000000"}, "fields.c.length"),
+        (BYTES, {"length": "16777217"}, "fields.c.length"),
+        (char(2_000_000_000), {}, None),
+        (array(INT), {"length": "2000000000"}, "fields.c.length"),
+        (array(array(array(INT))), {"length": "1000", "element__length": "1000", "element__element__length": "1000"},
+         "fields.c.length"),
+        (row(Field("x", STRING)), {"x__length": "99999999"}, "fields.c.x.length"),
+        (map_of(STRING, STRING), {"length": "100000", "key__length": "1000"}, "fields.c.length"),
+    ],
+)  # fmt: skip
+def test_values_that_nobody_can_hold(declared: LogicalType, options: dict[str, str], option: str | None) -> None:
+    """A statement of one line took the memory of whoever checked it."""
+    with pytest.raises(OptionError, match="at most 16,777,216 are made") as raised:
+        made(declared, **options)
+    assert (raised.value.code, raised.value.option) == ("OPT-005", option)
+
+
+def test_the_text_of_a_query_does_not_grow_with_a_value() -> None:
+    assert len(made(STRING, length="16777216")) < 300
+    assert "'/c/31'" in made(STRING, length="2048")
+    # The same chunks, as Spark counts them.
+    assert "concat(value, '/c/', CAST(chunk AS STRING))" in made(STRING, length="2049")

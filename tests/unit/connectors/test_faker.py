@@ -130,6 +130,12 @@ def test_the_library_has_every_provider(method: str) -> None:
         ("#{regexify '(a'}", "no regular expression", ""),
         ("#{Options.option}", "values to choose from", ""),
         ("#{Name.fullName", "is no call of the form", ""),
+        ("#{regexify 'a{1000000000}'}", "more than 1,000,000 characters", ""),
+        ("#{regexify '((a|bc){1000}){1000}'}", "more than 1,000,000 characters", ""),
+        ("#{regexify '(((a*)*)*)+'}", "more than 1,000,000 characters", ""),
+        ("#{Lorem.characters '1000000000'}", "at most 1,000,000", ""),
+        ("#{Lorem.words '1000001'}", "at most 1,000,000", ""),
+        ("#{number.digits '1000000000'}", "at most 1,000,000", ""),
     ],
 )
 def test_expressions_that_are_refused(expression: str, word: str, hint: str) -> None:
@@ -150,6 +156,12 @@ def test_expressions_that_are_refused(expression: str, word: str, hint: str) -> 
         ({"k": STRING}, {"fields__k__expression": "x", "fields__k__null_rate": "2"}, "OPT-005", "fields.k.null-rate"),
         ({"k": STRING}, {"fields__k__expression": "x", "sqlext__source": "spark"}, "OPT-005", "sqlext.source"),
         ({"k": map_of(STRING, INT)}, {"fields__k__key__expression": "x"}, "OPT-004", None),
+        (
+            {"k": array(STRING)},
+            {"fields__k__expression": "x", "fields__k__length": "1000001"},
+            "OPT-005",
+            "fields.k.length",
+        ),
     ],
 )
 def test_options_that_are_refused(

@@ -277,4 +277,7 @@ def test_what_a_query_leaves_of_its_text(tmp_path: Path) -> None:
     (*_, inserted) = session.run(tables + text)
     assert inserted.query is not None
     assert found_in("\n".join(files(tmp_path))) == []
-    assert found_in(repr(session.monitor.queries())) == []
+    shown = [session.monitor.queries(), *(session.monitor.query(c.name) for c in session.monitor.queries())]
+    shown += [session.monitor.history(c.name, 0) for c in session.monitor.queries()]
+    assert len(shown) == 3
+    assert found_in(repr(shown)) == []

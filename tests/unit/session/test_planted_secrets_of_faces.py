@@ -123,3 +123,49 @@ def test_what_a_traceback_shows(tmp_path: Path) -> None:
         while error is not None:
             assert found_in(f"{error}\n{error!r}") == []
             error = error.__cause__
+
+
+def test_the_history_of_the_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file has none; whoever typed one goes on to find it with the arrow key."""
+    from sqlext.cli.shell.prompt import _history
+
+    file = tmp_path / "history"
+    monkeypatch.setenv("SQLEXT_HISTORY", str(file))
+    history = _history()
+    for statement in [*JOB.split(";"), *(text.replace("{}", options_) for text in BROKEN for _, options_ in options())]:
+        history.append_string(statement)
+    assert found_in(file.read_text("utf-8")) == []
+    assert "properties.password" in file.read_text("utf-8")
+    assert found_in("\n".join(history.get_strings())) == found_in(JOB)
+
+
+def test_a_notebook(tmp_path: Path) -> None:
+    """What cells keep in the notebook's file: results, plans as text and pictures, errors."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    from sqlext.notebook.magics import SqlextMagics, load
+
+    shell = InteractiveShell()
+    load(shell)
+    magics = shell.magics_manager.registry["SqlextMagics"]
+    assert isinstance(magics, SqlextMagics)
+    magics.sqlext_catalog(str(tmp_path / "catalog"))
+    shows = "".join(f"SHOW CREATE TABLE t{n}; SHOW CREATE VIEW v{n};" for n, _ in options())
+    cells = [f"%%sqlext\n{script()}", f"%%sqlext\n{shows} SET; DESCRIBE t0; SHOW TABLES;"]
+    shell.user_ns["held"] = secret(0)
+    variable = "CREATE TABLE held (a INT) WITH ('connector' = 'kafka', 'properties.password' = '${held}');"
+    cells += [f"%%sqlext --variable held\n{variable}\nSHOW CREATE TABLE held;"]
+    cells += [f"%%sqlext_explain\n{SINK}\n{QUERIES}", f"%%sqlext_plan\n{SINK}\n{QUERIES}"]
+    cells += [f"%%sqlext\n{text.replace('{}', options_)}" for text in BROKEN for _, options_ in list(options())[::13]]
+    shown, failed = [], 0
+    for cell in cells:
+        with warnings.catch_warnings(), capture_output() as captured:
+            warnings.simplefilter("ignore")
+            done = shell.run_cell(cell)
+        shown += [captured.stdout, captured.stderr, repr(done.result)]
+        shown += [repr(output.data) for output in captured.outputs]
+        failed += done.error_in_exec is not None
+    assert failed == len(BROKEN) * len(list(options())[::13])
+    assert "******" in "\n".join(shown)
+    assert found_in("\n".join(shown)) == []
