@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -180,12 +180,24 @@ class RestrictedPolicy(Policy):
         return Denial("RESTRICT-001", f"connector '{name}' may not be used here", _HINT)
 
     def place(self, path: str) -> Denial | None:
-        """Allow what lies in one of the roots once links and ``..`` are followed, and in no place of the session."""
+        """Allow what lies in one of the roots once links and ``..`` are followed, and in no place of the session.
+
+        Who reads a folder reads those below it as well, and follows links there.
+        """
         real = _real(path)
+        if not self._holds(real):
+            return Denial("RESTRICT-002", f"`{path}` lies in no place that tables may lie in here", _HINT)
+        if any(_is_shown_below(kept, real) for kept in self._kept):
+            return Denial("RESTRICT-002", f"the session's own files lie below `{path}`", _HINT)
+        link = next((link for link, to in _links_below(real) if not self._holds(to)), None)
+        if link is not None:
+            message = f"`{link}` is a link to a place that tables may not lie in here"
+            return Denial("RESTRICT-002", message, "remove the link, or name its place as one where tables may lie")
+        return None
+
+    def _holds(self, real: str) -> bool:
         inside = any(_is_below(real, root) for root in self._roots)
-        if real and inside and not any(_is_below(real, kept) for kept in self._kept):
-            return None
-        return Denial("RESTRICT-002", f"`{path}` lies in no place that tables may lie in here", _HINT)
+        return inside and not any(_is_below(real, kept) for kept in self._kept)
 
     def host(self, host: str) -> Denial | None:
         """Allow those that are named, with or without their port."""
@@ -273,3 +285,30 @@ def _real(place: str | os.PathLike[str]) -> str:
 
 def _is_below(place: str, root: str) -> bool:
     return bool(root) and (place == root or place.startswith(root.rstrip("/") + "/"))
+
+
+def _is_shown_below(place: str, folder: str) -> bool:
+    """Return whether those who read a folder read a place below it: names that begin with a dot are left out."""
+    return _is_below(place, folder) and not any(p[:1] in (".", "_") for p in place[len(folder) :].split("/"))
+
+
+def _links_below(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the links in a folder of this machine and below it, also behind links, each with where it leads."""
+    seen, left = {folder}, [folder]
+    while left:
+        try:
+            with os.scandir(left.pop()) as entries:
+                found = list(entries)
+        except OSError:  # a file, a URL, one that is not there, or that nobody may read
+            continue
+        for entry in found:
+            if entry.is_symlink():
+                to = os.path.realpath(entry.path)
+                yield entry.path, to
+            elif entry.is_dir(follow_symlinks=False):
+                to = entry.path
+            else:
+                continue
+            if to not in seen:
+                seen.add(to)
+                left.append(to)

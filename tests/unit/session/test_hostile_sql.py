@@ -21,6 +21,7 @@ OTHER = "CREATE TABLE t (k STRING) WITH ({});"
 #: ``{data}`` is the folder that is allowed, ``{base}`` the one above it.
 PLACES = (
     *("{data}/link", "{data}/link/deeper", "{data}/../secret", "{data}/in/../../secret", "{data}x", "{base}/catalog"),
+    *("{data}", "{base}", "{data}/in{,/../../secret}"),
     *("file://{base}/secret", "FILE://{base}/secret", "file:{base}/secret", "file://{data}/../secret"),
     *("file://{data}/%2e%2e/secret", "file://{data}/..%2fsecret", "file://localhost{base}/secret", "file://h{data}"),
     *(
@@ -208,6 +209,91 @@ STATEMENTS = (
     *("DECLARE x STRING DEFAULT 'a';", "SET VAR x = 1;", "SELECT * FROM cloud_files('/etc', 'csv');"),
     *("WITH c AS (SELECT reflect('a', 'b') AS x) SELECT x FROM c;", "EXPLAIN SELECT reflect('a', 'b');"),
     "SELECT k FROM good LATERAL VIEW explode(array(reflect('a', 'b'))) z AS x;",
+    *(
+        f"SELECT {call} FROM good;"
+        for call in (
+            "system.builtin.reflect('a', 'b')",
+            "`system`.`builtin`.`reflect`('a', 'b')",
+            "reflect /* x */ ('a', 'b')",
+            "reflect -- x\n('a', 'b')",
+            "reflect /*+ X */ ('a', 'b')",
+            "{fn reflect('a', 'b')}",
+            "k.reflect('a', 'b')",
+            "\uff52\uff45\uff46\uff4c\uff45\uff43\uff54('a', 'b')",
+            "r\u0435flect('a', 'b')",
+            "`re``flect`('a', 'b')",
+            "try_from_xml('<a/>', 'a STRING')",
+            "current_metastore()",
+            "pg_read_file('/etc/passwd')",
+            "load_file('/x')",
+        )
+    ),
+    *("FROM good |> SELECT reflect('a', 'b');", "SELECT k FROM good |> EXTEND reflect('a', 'b') AS x;", "TABLE own;"),
+    "SELECT * FROM good PIVOT (MAX(reflect('a', 'b')) FOR k IN ('a'));",
+    "SELECT * FROM good, LATERAL (SELECT reflect('a', 'b'));",
+    "SELECT k, COUNT(*) OVER (PARTITION BY reflect('a', 'b')) AS n FROM good;",
+    *(f"SELECT k FROM good {clause} reflect('a', 'b');" for clause in ("ORDER BY", "LIMIT", "QUALIFY k =", "OFFSET")),
+    *(
+        f"SELECT * FROM {place};"
+        for place in (
+            "binaryFile.`/etc/passwd`",
+            "orc.`/etc`",
+            "delta.`{base}/secret`",
+            "STREAM own",
+            "STREAM(own)",
+            "own@v0",
+            "`org.apache.spark.sql.execution.datasources.csv.CSVFileFormat`.`/etc/passwd`",
+            "global_temp.x",
+            "text.`/etc/passwd` TABLESAMPLE (1 ROWS)",
+            "table_changes('own', 0)",
+            "read_statestore('/x')",
+            "read_kafka(bootstrapServers => 'evil:1')",
+            "python_worker_logs()",
+            "range(1, 1000000000000)",
+            "own TIMESTAMP AS OF '2024-01-01'",
+            "own FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01'",
+        )
+    ),
+    *("INSERT INTO csv.`/tmp/x` SELECT k FROM good;", "INSERT INTO TABLE IDENTIFIER('good') SELECT k FROM good;"),
+    "INSERT OVERWRITE LOCAL DIRECTORY '/tmp/x' SELECT k FROM good;",
+    "MERGE INTO good USING own ON good.k = own.k WHEN MATCHED THEN DELETE;",
+    *(
+        "UPDATE good SET k = 'x';",
+        "TRUNCATE TABLE own;",
+        "ALTER TABLE good SET LOCATION '/etc';",
+        "GRANT ALL ON own TO x;",
+    ),
+    *("CREATE TABLE x (a INT) STORED BY 'evil.Handler';", "CREATE TABLE x (a INT) ROW FORMAT SERDE 'evil.Serde';"),
+    *("CREATE FUNCTION f AS 'java.lang.System';", "CREATE TEMPORARY SYSTEM FUNCTION f AS 'evil.Udf';"),
+    "CREATE FUNCTION f() RETURNS TABLE (a STRING) RETURN SELECT * FROM csv.`/etc/passwd`;",
+    *("CREATE MODEL m WITH ('provider' = 'openai', 'endpoint' = 'http://evil');", "CREATE CONNECTION c TYPE x;"),
+    *(f"SET {what};" for what in ("hivevar:x=reflect", "system:user.home=/", "env:PATH", "-v", "ROLE admin")),
+    *(f"SET {what};" for what in ("' spark.sql.runSQLOnFiles' = 'true'", "CATALOG spark_catalog", "TIME ZONE 'UTC'")),
+    *(
+        "LIST JARS;",
+        "LIST FILES;",
+        "ADD ARCHIVE '/tmp/x.zip';",
+        "DESCRIBE FUNCTION EXTENDED reflect;",
+        "SHOW TABLE EXTENDED LIKE '*';",
+    ),
+    *(
+        "SELECT TRANSFORM(k) USING 'cat' FROM good;",
+        "FROM good MAP k USING 'cat' AS x;",
+        "FROM good REDUCE k USING 'cat';",
+    ),
+    *("FROM good INSERT INTO own SELECT k;", "FROM good SELECT TRANSFORM(k) USING 'cat' AS (x);"),
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT * FROM r;",
+    "SELECT a.k FROM good a CROSS JOIN good b CROSS JOIN good c;",
+    "CREATE TABLE t (k STRING, c AS reflect('a', 'b')) WITH ('connector' = 'blackhole');",
+    "CREATE TABLE t (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS reflect('a', 'b')) WITH ('connector' = 'datagen');",
+    "CREATE TABLE t (n STRING) WITH ('connector' = 'datagen', 'fields.n.length' = '2000000000'); SELECT n FROM t;",
+    *(
+        f"CREATE TABLE t (n STRING) WITH ('connector' = 'faker', 'fields.n.expression' = '#{{{call}}}');"
+        for call in ("regexify ''(a{99999}){99999}''", "Lorem.characters ''999999999''")
+    ),
+    "CREATE OR REPLACE TEMPORARY VIEW own AS SELECT k FROM good;",
+    "CREATE TEMPORARY TABLE own (k STRING) WITH ('connector' = 'blackhole'); DROP TABLE own;",
+    "CREATE DATABASE csv; CREATE VIEW csv.x AS SELECT k FROM good; DROP VIEW csv.x; SELECT * FROM csv.`/etc/passwd`;",
 )
 
 
@@ -261,7 +347,7 @@ def test_it_is_refused(base: Path, hostile: Session, attempt: str) -> None:
 
 
 def test_how_many() -> None:
-    assert len(set(_attempts())) > 200
+    assert len(set(_attempts())) > 290
 
 
 @pytest.mark.parametrize("read", ["SELECT k FROM own", "SELECT k FROM peek", "SELECT x AS k FROM calls"])

@@ -278,3 +278,47 @@ def test_a_query_of_the_owners_is_neither_dropped_nor_traced(data: Path) -> None
     with pytest.raises(SqlExtError, match="lies in no place"):
         allowed.run("DROP TABLE t;")
     allowed.run("DROP TABLE s;")
+
+
+@pytest.mark.parametrize("to", ["outside", "outside/a.json", "outside/nothing"])
+@pytest.mark.parametrize("at", ["link", "deep/er/link", "_delta_log/link"])
+def test_a_link_below_a_folder_is_followed_by_readers(data: Path, at: str, to: str) -> None:
+    (data.parent / "outside" / "a.json").write_text('{"k": "a", "v": 1}\n', "utf-8")
+    link = data / "t" / at
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(data.parent / to)
+    for path in (data / "t", f"file://{data}/t"):
+        (found,) = session(data).check(table(path))
+        assert (found.code, found.message.split("`")[1]) == ("RESTRICT-002", str(link))
+    named = Restrictions(paths=(str(data), str(data.parent / "outside")))
+    assert sqlext.connect(restricted=named).check(table(data / "t")) == []
+
+
+def test_links_within_what_is_allowed(data: Path) -> None:
+    (data / "more" / "deep").mkdir(parents=True)
+    (data / "t" / "link").symlink_to(data / "more")
+    (data / "more" / "back").symlink_to(data / "t")
+    assert session(data).check(table(data / "t")) == []
+    # What is behind an allowed link counts too.
+    (data / "more" / "deep" / "out").symlink_to("/etc/passwd")
+    assert refused(session(data), table(data / "t"))[0] == "RESTRICT-002"
+
+
+def test_a_link_that_is_made_after_the_table(data: Path) -> None:
+    allowed = session(data)
+    allowed.run(table(data / "t"))
+    (data / "t" / "link").symlink_to("/etc")
+    for statement in ("SELECT k FROM t;", "INSERT INTO t SELECT 'a', 1;", "EXPLAIN SELECT k FROM t;"):
+        assert allowed.check(statement)[0].code == "RESTRICT-002"
+
+
+def test_a_folder_that_holds_the_sessions_own(data: Path) -> None:
+    """Its readers would read definitions and states of others, unless they leave such names out."""
+    assert refused(session(data), table(data))[0] == "RESTRICT-002"
+    hidden = sqlext.connect(catalog=data / ".sqlext", restricted=Restrictions(paths=(str(data),)))
+    (data / "a.json").write_text('{"k": "a", "v": 1}\n', "utf-8")
+    assert hidden.check(table(data)) == []
+    (data / ".sqlext").mkdir()
+    (data / ".sqlext" / "x.json").write_text('{"k": "secret", "v": 1}\n', "utf-8")
+    rows = sqlext.connect(settings={"sqlext.engine": "local"}).run(f"{table(data)} SELECT k FROM t;")[-1].rows
+    assert rows == [("a",)]
