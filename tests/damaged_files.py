@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,20 @@ class Damaged:
             assert name.name.removeprefix(".").removesuffix(".crc") in said, f"{name}: {how}: {said}"
             assert error.hint, f"{name}: {how}: {error}"
         return error
+
+    def all_told(self, names: Iterable[Path], how: str) -> list[SqlExtError | None]:
+        """Damage one file after the other; return what ``told`` does of each, or fail with all that are wrong."""
+        errors: list[SqlExtError | None] = []
+        wrong: list[str] = []
+        for name in names:
+            try:
+                errors.append(self.told(name, how))
+            except AssertionError as error:
+                wrong.append(str(error))
+            except Exception as error:  # noqa: BLE001 - what is no refusal is reported, and the other files are tried
+                wrong.append(f"{name}: {how}: {type(error).__name__}: {error}")
+        assert not wrong, "\n".join(wrong)
+        return errors
 
     def _refusal(self, what: str) -> SqlExtError | None:
         try:

@@ -110,6 +110,4 @@ def test_a_file(jobs: _Jobs, reader: str, pattern: str, how: str) -> None:
 def test_each_file(jobs: _Jobs, reader: str, how: str) -> None:
     """Rows that are gone from a folder of csv files are gone for each reader of it."""
     job = jobs.by(reader)
-    for name in job.kinds:
-        if not name.match("files/part-*"):
-            job.told(name, how)
+    job.all_told([name for name in job.kinds if not name.match("files/part-*")], how)
