@@ -11,6 +11,7 @@
     progress/        its plan, how it went, and why it failed (``recording``)
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
+    sinks/           what it has committed (``sinks.commit_notes``)
     rearranged.json  while the sources of its checkpoint get other numbers: what was there (``rearrangement``)
     divided/         while its state is divided into other buckets: that state (``renewal``)
     local/           the batches that were begun without Spark
@@ -23,6 +24,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from types import TracebackType
 
@@ -38,6 +40,7 @@ from sqlext.jobs.versions import FOLDER as VERSIONS
 from sqlext.jobs.versions import version_location, versions_of
 from sqlext.locations import PathOrText
 from sqlext.settings import LEAVES_STATE, TAKES_OVER
+from sqlext.sinks.commit_notes import SINKS
 from sqlext.stores import lease
 from sqlext.stores.checksums import damaged_file
 from sqlext.stores.fence import Fence, lost
@@ -315,7 +318,7 @@ class QueryHome:
 
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""
-        for name in (*_STATE, _SOURCES):
+        for name in (*_STATE, _SOURCES, SINKS):
             self.location.store.remove(name)
 
     def set_aside(self, *, keeps: Collection[str] = ()) -> str:
@@ -374,7 +377,8 @@ class QueryHome:
         if taken is None:
             return
         try:
-            if self._is_mine(taken):
+            with suppress(FencedError):
+                taken.check()
                 self._settle()
         finally:
             self._lease = None
@@ -469,13 +473,6 @@ class QueryHome:
             hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'; if it is gone for sure,"
             f" {ends}SET '{TAKES_OVER}' = 'true'",
         )
-
-    def _is_mine(self, taken: Lease) -> bool:
-        try:
-            taken.check()
-        except FencedError:
-            return False
-        return True
 
     def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
         """Return whether the state has to be left behind."""

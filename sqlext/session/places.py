@@ -29,6 +29,7 @@ from sqlext.session.records import written_tables
 from sqlext.session.state import SessionState
 from sqlext.settings import LOCAL_BYTES, SINK_ROWS, Settings
 from sqlext.sinks.base import SinkContext
+from sqlext.sinks.commit_notes import CommitNotes
 from sqlext.sinks.few_rows import NOTHING, Few
 from sqlext.stores.opening import has_store
 from sqlext_catalog.model import QueryRecord
@@ -128,7 +129,15 @@ def sink_context(draft: Draft, place: Place | None, env: Environment) -> SinkCon
         fence=place.home.fence if place else None,
         # What is one batch may be all there is: to keep it until its rows are counted would cost too much.
         few=NOTHING if script.at_once else few_of(env.settings),
+        notes=_notes(place) if place else None,
     )
+
+
+def _notes(place: Place) -> CommitNotes:
+    """Return what a query has noted of its sinks."""
+    # A query that has ended repeats nothing. Without Spark it has one batch, of which Spark's checkpoint knows nothing.
+    done = max(place.home.last_batch(), 0 if place.run.finished else -1)
+    return CommitNotes(place.home.location, done)
 
 
 def few_of(settings: Settings) -> Few:

@@ -22,6 +22,7 @@ from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.rewrite.script.side_rows import as_json
+from sqlext.sinks.commit_notes import CommitNotes
 from sqlext.sinks.few_rows import NOTHING, Few
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.stores.fence import Fence
@@ -53,6 +54,7 @@ class SinkContext:
         refusals: whether rows that the sink refuses are told of (``Sink.take``) and the others written.
         fence: says whether the query is still this driver's; None for a query without a place.
         few: which batches are written in the driver, where a sink can; none by itself.
+        notes: of what was committed before; None for a query without a place.
     """
 
     query: str
@@ -67,6 +69,7 @@ class SinkContext:
     refusals: bool = False
     fence: Fence | None = None
     few: Few = NOTHING
+    notes: CommitNotes | None = None
 
     def check_fence(self) -> None:
         """Return if the query is still this driver's, before a commit; raises RUN-029 if it is not."""

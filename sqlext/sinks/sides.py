@@ -66,6 +66,7 @@ def _context(script: SideScript, context: SinkContext) -> SinkContext:
         properties=tuple(to_properties(script.table).items()),
         fence=context.fence,
         few=context.few,
+        notes=context.notes,
     )
 
 

@@ -134,3 +134,20 @@ def test_a_table_without_its_first_commit_is_not_made_anew(tmp_path: Path) -> No
     with pytest.raises(SqlExtError, match=r"_delta_log/00000000000000000000.json` is not there") as damaged:
         job.script(_JOB)
     assert damaged.value.code == "RUN-093"
+
+
+def test_a_result_that_went_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a set that was interrupted the queries that had ended do not run again: their rows must be there."""
+    job = _Job(tmp_path / "job")
+    job.dies_at("finished", 1, monkeypatch)
+    last = job.root / "out/plain/_delta_log/00000000000000000001.json"
+    kept = last.read_bytes()
+    last.unlink()
+    with pytest.raises(SqlExtError, match=f"`{last}` is not there") as refused:
+        job.again()
+    assert refused.value.code == "RUN-096"
+    last.write_bytes(kept)
+    assert job.again() == _RESULTS
+    # A job that has ended begins anew, and adds its rows to whatever is there then.
+    last.unlink()
+    assert job.again()["plain"] == _RESULTS["plain"]

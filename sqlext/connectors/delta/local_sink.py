@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlext.connectors.delta.columns import require_same
 from sqlext.connectors.delta.damage import refuse_emptied
 from sqlext.connectors.delta.sink.direct import DirectWriter, as_of_files, require_columns
+from sqlext.connectors.delta.sink.following import following
 from sqlext.connectors.delta.sink.tables import FENCE, keys_of, stored_values
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.spec import WriteSpec
@@ -69,6 +70,7 @@ class LocalDelta(LocalSink):
         """Hold the table that is there against the declaration."""
         if (table := self._direct.table()) is not None:
             self._hold(table)
+            self._require_there()
 
     def open(self) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
@@ -86,7 +88,12 @@ class LocalDelta(LocalSink):
             DeltaTable.create(self._path, self.held.schema, configuration=properties, raise_if_key_not_exists=False)
             return
         self._hold(table)
+        self._require_there()
         self._shut_out(table)
+
+    def _require_there(self) -> None:
+        if (followed := following(self._path, self.context)) is not None:
+            followed.require_there()
 
     def _hold(self, table: DeltaTable) -> None:
         found = {f.name: _shown(str(getattr(f.type, "type", f.type))) for f in table.schema().fields}
@@ -105,8 +112,13 @@ class LocalDelta(LocalSink):
 
     def write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         """Commit a batch, unless the table has it already."""
+        followed = following(self._path, self.context)
+        if followed is not None:
+            followed.begin()
         with as_of_files(self._path):
             self._write(rows, batch_id, repeated=repeated)
+        if followed is not None:
+            followed.committed()
 
     def _write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         direct = self._direct

@@ -47,7 +47,7 @@ class History:
     def last(self, spark: SparkSession) -> tuple[int | None, bool]:
         """Return the last batch that is in the table, None where the log has none; and whether the log is whole."""
         last, commits = self._looked_up(spark)
-        return last, min(version for version, _ in commits) == 0
+        return last, _is_whole(commits)
 
     def _looked_up(self, spark: SparkSession) -> tuple[int | None, list[tuple[int, str]]]:
         """Return the last batch of the query, and the commits that were looked at."""
@@ -67,8 +67,8 @@ class History:
 
     def tell_unless_whole(self, commits: Iterable[tuple[int, str]], batch_id: int) -> None:
         """Warn if a batch may be in the part of the log that is no longer there: its last versions are these."""
-        # With version 0 the log is whole, and so the batch is certainly not in it.
-        if min(version for version, _ in commits) > 0:
+        # Then the batch is certainly not in it.
+        if not _is_whole(commits):
             warnings.warn(self._unknown(batch_id), Notice, stacklevel=2)
 
     @property
@@ -80,3 +80,8 @@ class History:
             f"the log of {self.table} reaches back to no commit of `{self.identity}`: if micro-batch {batch_id} was "
             "written before the log was shortened, its rows are there twice now"
         )
+
+
+def _is_whole(commits: Iterable[tuple[int, str]]) -> bool:
+    """Return whether a log reaches back to the first version; a checkpoint may be all that is left of one."""
+    return min((version for version, _ in commits), default=-1) == 0

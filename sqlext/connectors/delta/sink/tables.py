@@ -11,6 +11,7 @@ from sqlext.connectors.delta.columns import ColumnChanges, column_changes, plain
 from sqlext.connectors.delta.constraints import TableConstraint, constraints, first_broken
 from sqlext.connectors.delta.damage import damage_at, refuse_emptied, telling_damage
 from sqlext.connectors.delta.reader.tables import log_folder, log_of
+from sqlext.connectors.delta.sink.following import Following, following
 from sqlext.connectors.delta.sink.history import History
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert
@@ -50,11 +51,13 @@ class _Driver:
         attempts: whether the rows of the next batch are counted.
         shared: the ids of tables that this process and Spark both find at the path.
         kept: the table between batches, once there was one.
+        following: notes what is committed, where that is possible.
     """
 
     attempts: Attempts = field(default_factory=Attempts)
     shared: set[str] = field(default_factory=set)
     kept: KeptTable | None = None
+    following: Following | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class DeltaSink(Sink):
         if existing is not None:
             added = dict(self._stored_columns()) if self.spec.flag(MERGE_SCHEMA) else {}
             require_same(self.spec, added | _types(existing))
+            self._follow(spark)
 
     def fits(self, spark: SparkSession) -> bool:
         """Return whether the table that is there has the declared columns, with those that ``open`` would add."""
@@ -105,14 +109,28 @@ class DeltaSink(Sink):
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, *_MODES)
         require_delta(spark)
-        if self.spec.flag(MERGE_SCHEMA):
-            self._add_columns(spark)
         existing = self._existing_schema(spark)
         if existing is None:
             spark.sql(self._create_statement())
+            self._follow(spark)
         else:
+            self._follow(spark)
+            if self.spec.flag(MERGE_SCHEMA):
+                self._add_columns(spark, existing)
+                existing = self._existing_schema(spark) or existing
             self._check(existing)
             self._shut_out(spark)
+        if self.driver.following is not None:
+            self.driver.following.begin()
+
+    def _follow(self, spark: SparkSession) -> None:
+        """Refuse a table that has gone back behind the query (RUN-096), and note what is committed from now on."""
+        path = self.spec.path
+        if path is None and self.context.notes is not None:
+            path = str(spark.sql(f"DESCRIBE DETAIL {self._target}").select("location").collect()[0][0])
+        self.driver.following = following(path, self.context)
+        if self.driver.following is not None:
+            self.driver.following.require_there()
 
     def foreseen(self, coming: Sequence[Alteration] = ()) -> Foreseen:
         """Return what ``open`` will do, by the table's log; see ``Sink.foreseen``."""
@@ -184,21 +202,28 @@ class DeltaSink(Sink):
         for statement in changes.statements(self._target):
             spark.sql(statement)
 
-    def _add_columns(self, spark: SparkSession) -> None:
+    def _add_columns(self, spark: SparkSession, existing: StructType) -> None:
         """Add the declared columns that the table lacks; rows that are there have NULL in them."""
-        existing = self._existing_schema(spark)
-        if existing is not None:
-            missing = tuple((n, t) for n, t in self._stored_columns() if n not in existing.names)
-            for statement in ColumnChanges(added=missing).statements(self._target):
-                spark.sql(statement)
+        missing = tuple((n, t) for n, t in self._stored_columns() if n not in existing.names)
+        for statement in ColumnChanges(added=missing).statements(self._target):
+            spark.sql(statement)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch, unless the table has it already."""
         if self.context.mode == "upsert" or not self._history().has(df.sparkSession, batch_id):
-            self.write_new(df, batch_id)
+            self._write(df, batch_id)
+        self._committed()
 
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
+        self._write(df, batch_id)
+        self._committed()
+
+    def _committed(self) -> None:
+        if self.driver.following is not None:
+            self.driver.following.committed()
+
+    def _write(self, df: DataFrame, batch_id: int) -> None:
         rows = df.selectExpr(*self._projection(df))
         table = self._table_here(df.sparkSession) if self.driver.attempts.is_due() else None
         if table is None:
@@ -244,6 +269,7 @@ class DeltaSink(Sink):
         replace(limit).refuse(len(wrong), self.context.query)
         if new or self.context.mode == "upsert" or not self._history().has(df.sparkSession, batch_id):
             self._commit(judged.where(f"{_BROKEN} IS NULL").drop(_BROKEN), batch_id)
+        self._committed()
         return tuple(RefusedRow(row["text"], row["code"], row["why"]) for row in wrong)
 
     def _constraints(self, spark: SparkSession) -> tuple[TableConstraint, ...]:

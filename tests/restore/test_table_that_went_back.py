@@ -1,0 +1,95 @@
+"""A Delta table that lacks the last commit of a stopped query is refused, whoever has made that commit."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from sqlext import SqlExtError
+from tests.workspace import Workspace
+
+_SCRIPT = """
+SET 'sqlext.bounded' = 'catch-up';
+CREATE TABLE IF NOT EXISTS events (k STRING, v INT, ts TIMESTAMP(3))
+WITH ('connector' = 'filesystem', 'path' = '${IN}', 'format' = 'csv');
+CREATE TABLE IF NOT EXISTS plain (k STRING, v INT) WITH ('connector' = 'delta', 'path' = '${OUT}/plain');
+CREATE TABLE IF NOT EXISTS totals (k STRING, v BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '${OUT}/totals');
+BEGIN STATEMENT SET;
+INSERT INTO plain SELECT k, v FROM events;
+INSERT INTO totals SELECT k, SUM(v) FROM events GROUP BY k;
+END;
+"""
+_BY = {"the driver": "", "Spark": "SET 'sqlext.sink.local-rows' = '0';"}
+_TABLES = ("plain", "totals")
+
+
+class _Job:
+    """A job that has read two files of three, in a batch each."""
+
+    def __init__(self, spark: SparkSession, folder: Path, by: str) -> None:
+        self.workspace, self._by = Workspace(spark, folder), by
+        for name, row in (("a.csv", "a,1,1"), ("b.csv", "b,2,2")):
+            self.workspace.put(name, row)
+            self.run()
+        self.workspace.put("c.csv", "a,4,3")
+
+    def run(self) -> None:
+        self.workspace.run(_BY[self._by], _SCRIPT)
+
+    def commits(self, table: str) -> list[Path]:
+        return sorted((self.workspace.folder / "out" / table / "_delta_log").glob("*.json"))
+
+    def rows(self) -> tuple[list[tuple[str, ...]], ...]:
+        return tuple(self.workspace.delta(name) for name in _TABLES)
+
+
+@pytest.mark.parametrize("by", _BY)
+def test_the_last_commit_is_gone(spark: SparkSession, tmp_path: Path, by: str) -> None:
+    job = _Job(spark, tmp_path, by)
+    for table in _TABLES:
+        last = job.commits(table)[-1]
+        kept = last.read_bytes()
+        last.unlink()
+        before = job.rows()
+        with pytest.raises(SqlExtError, match=re.escape(f"`{last}` is not there")) as refused:
+            job.run()
+        assert refused.value.code == "RUN-096"
+        assert job.rows() == before  # nothing has run
+        last.write_bytes(kept)  # what the hint says first
+    job.run()
+    assert job.rows() == ([("a", "1"), ("a", "4"), ("b", "2")], [("a", "5"), ("b", "2")])
+
+
+@pytest.mark.parametrize("by", _BY)
+def test_it_goes_on_without_these_rows(spark: SparkSession, tmp_path: Path, by: str) -> None:
+    job = _Job(spark, tmp_path, by)
+    for table in _TABLES:
+        job.commits(table)[-1].unlink()
+    for _ in _TABLES:
+        with pytest.raises(SqlExtError) as refused:
+            job.run()
+        found = re.search(r"remove `([^`]+)`", refused.value.hint or "")
+        assert found is not None
+        Path(found[1]).unlink()
+    job.run()
+    assert job.rows() == ([("a", "1"), ("a", "4")], [("a", "5")])
+
+
+@pytest.mark.parametrize("by", _BY)
+def test_a_table_that_was_restored_or_made_anew(spark: SparkSession, tmp_path: Path, by: str) -> None:
+    job = _Job(spark, tmp_path, by)
+    own = spark.newSession()
+    for table in _TABLES:
+        own.sql(f"RESTORE TABLE delta.`{tmp_path}/out/{table}` TO VERSION AS OF 1").collect()
+    job.run()
+    assert job.rows() == ([("a", "1"), ("a", "4")], [("a", "5")])
+    for table in _TABLES:
+        shutil.rmtree(tmp_path / "out" / table)
+    job.workspace.put("d.csv", "d,8,4")
+    job.run()
+    assert job.rows() == ([("d", "8")], [("d", "8")])
