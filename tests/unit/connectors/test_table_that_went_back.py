@@ -112,10 +112,19 @@ def test_the_last_commit_is_gone(query: Query) -> None:
     assert f"`{commit_file(query.path, 3)}` is not there" in refused.message
     assert "micro-batch 2 as version 3, and it is at version 2 now" in refused.message
     assert f"remove `{query.note}`" in (refused.hint or "")
-    assert "DROP QUERY `q`" in (refused.hint or "")
+    assert "DROP QUERY starts it anew" in (refused.hint or "")
     query.note.unlink()  # what the hint says
     query.run(3)
     assert rows(query.path) == [0, 1, 3]
+
+
+def test_sparks_summary_of_the_commit_is_left(query: Query) -> None:
+    """With that delta-rs does not read the table. Spark does, and goes on."""
+    commit_file(query.path, 3).unlink()
+    commit_file(query.path, 3).with_suffix(".crc").write_text("{}")
+    refused = query.refusal()
+    assert refused.code == "RUN-096"
+    assert "files of later versions in that folder, such as `00000000000000000003.crc`" in (refused.hint or "")
 
 
 def test_an_older_copy_is_in_its_place(query: Query) -> None:

@@ -7,15 +7,15 @@ version, one that was made anew has another id, and a log that was cleaned up st
 
 from __future__ import annotations
 
-import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.delta.reader.tables import log_of
+from sqlext.connectors.places import json_object
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote, on_disk
 from sqlext.sinks.base import SinkContext
@@ -46,6 +46,25 @@ class _Log:
 
     def name(self, version: int) -> str:
         return f"{_LOG}/{version:020}.json"
+
+    def identity(self) -> str:
+        """Return the id of the table by the last commit that says it, empty where none does."""
+        version = self.latest()
+        while version is not None and version >= 0:
+            for line in (self.commit(version) or b"").splitlines():
+                if b'"metaData"' in line:
+                    return str(_action(line, "metaData").get("id", ""))
+            version -= 1
+        return ""
+
+    def left_of(self, latest: int) -> str | None:
+        """Return a file that is left of a later version, such as a checksum; None where nobody sees one."""
+        folder = self.place.path
+        if folder is None:
+            return None
+        names = sorted(file.name for file in (folder / _LOG).iterdir())
+        numbered = ((re.match(r"\.?(\d{20})\.", name), name) for name in names)
+        return next((name for found, name in numbered if found is not None and int(found[1]) > latest), None)
 
     def latest(self) -> int | None:
         """Return the latest version, None where there is no log."""
@@ -162,13 +181,14 @@ class Following:
             raise self._gone_back(expected, latest)
 
     def _identity(self) -> str:
-        """Return the id of the table, empty where delta-rs does not read it."""
+        """Return the id of the table, empty where nobody here can tell."""
         from deltalake.exceptions import DeltaError
 
         try:
             return self._read.identity()
-        except DeltaError:
-            return ""
+        except (DeltaError, SqlExtError):
+            # delta-rs reads no log that Spark's summary of a later version lies beside, as of a commit that is gone.
+            return self._log.identity()
 
     def _gone_back(self, expected: Commit, latest: int) -> SqlExtError:
         name, query = self._log.name(expected.version), self._context.query
@@ -177,13 +197,15 @@ class Following:
             state = f"it is at version {latest} now, and `{file}` is not there"
         else:
             state = f"`{file}` is another commit now"
+        left = self._log.left_of(latest)
+        without = f", and the files of later versions in that folder, such as `{left}`" if left is not None else ""
         return SqlExtError(
             "RUN-096",
             f"the Delta table at `{self._log.place.place}` has gone back: query `{query}` has committed micro-batch "
             f"{expected.batch} as version {expected.version}, and {state}. The rows of that micro-batch are gone, and "
             "those of micro-batches before it may be",
-            hint=f"put that file, and those of later versions, back from a backup. To go on without these rows, remove "
-            f"`{self._notes.file(query)}`. DROP QUERY `{query}` starts it anew, with an empty sink or one by key",
+            hint=f"put that file, and those of later versions, back from a backup. To go on without these rows, "
+            f"remove `{self._notes.file(query)}`{without}. DROP QUERY starts it anew, with an empty sink or one by key",
         )
 
     @property
@@ -210,20 +232,20 @@ def batch_of(commit: bytes, writer: str) -> int | None:
     for line in commit.splitlines():
         if writer.encode() not in line:
             continue
-        try:
-            action = json.loads(line)
-        except ValueError:
-            return None
-        txn, mark = action.get("txn") or {}, (action.get("commitInfo") or {}).get("userMetadata") or ""
+        txn, mark = _action(line, "txn"), str(_action(line, "commitInfo").get("userMetadata"))
         if txn.get("appId") == writer:
-            found = int(txn["version"])
+            found = int(str(txn["version"]))
         elif mark.startswith(f"sqlext {writer} "):
             found = int(mark.rpartition(" ")[2])
     return found
 
 
+def _action(line: bytes, kind: str) -> Mapping[str, object]:
+    """Return an action of a kind that a line of a commit has, or none of its parts."""
+    found = (json_object(line.decode("utf-8", "replace")) or {}).get(kind)
+    return found if isinstance(found, dict) else {}
+
+
 def _is_whole(commit: bytes) -> bool:
-    try:
-        return bool(commit.strip()) and all(isinstance(json.loads(line), dict) for line in commit.splitlines() if line)
-    except ValueError:
-        return False
+    lines = [line for line in commit.decode("utf-8", "replace").splitlines() if line.strip()]
+    return bool(lines) and all(json_object(line) is not None for line in lines)

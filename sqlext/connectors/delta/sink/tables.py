@@ -88,11 +88,11 @@ class DeltaSink(Sink):
         """Hold the table that is there against the declaration, with the columns that ``open`` would add."""
         refuse_mode(self.spec, self.context, *_MODES)
         require_delta(spark)
+        self._require_there(spark)
         existing = self._existing_schema(spark)
         if existing is not None:
             added = dict(self._stored_columns()) if self.spec.flag(MERGE_SCHEMA) else {}
             require_same(self.spec, added | _types(existing))
-            self._follow(spark)
 
     def fits(self, spark: SparkSession) -> bool:
         """Return whether the table that is there has the declared columns, with those that ``open`` would add."""
@@ -109,28 +109,31 @@ class DeltaSink(Sink):
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, *_MODES)
         require_delta(spark)
+        self._require_there(spark)
         existing = self._existing_schema(spark)
         if existing is None:
             spark.sql(self._create_statement())
-            self._follow(spark)
         else:
-            self._follow(spark)
             if self.spec.flag(MERGE_SCHEMA):
                 self._add_columns(spark, existing)
                 existing = self._existing_schema(spark) or existing
             self._check(existing)
             self._shut_out(spark)
+        self.driver.following = self._following(spark)
         if self.driver.following is not None:
             self.driver.following.begin()
 
-    def _follow(self, spark: SparkSession) -> None:
-        """Refuse a table that has gone back behind the query (RUN-096), and note what is committed from now on."""
+    def _require_there(self, spark: SparkSession) -> None:
+        """Refuse a table that has gone back (RUN-096) before Delta looks, which may remember what was there."""
+        if (followed := self._following(spark)) is not None:
+            followed.require_there()
+
+    def _following(self, spark: SparkSession) -> Following | None:
+        """Return what follows the query's commits; None for a table that is not there, or where nobody can."""
         path = self.spec.path
-        if path is None and self.context.notes is not None:
+        if path is None and self.context.notes is not None and spark.catalog.tableExists(self._target):
             path = str(spark.sql(f"DESCRIBE DETAIL {self._target}").select("location").collect()[0][0])
-        self.driver.following = following(path, self.context)
-        if self.driver.following is not None:
-            self.driver.following.require_there()
+        return following(path, self.context)
 
     def foreseen(self, coming: Sequence[Alteration] = ()) -> Foreseen:
         """Return what ``open`` will do, by the table's log; see ``Sink.foreseen``."""
