@@ -83,6 +83,10 @@ class Damaged:
         shutil.rmtree(self.root)
         shutil.copytree(self._kept, self.root)
 
+    def differs(self, name: Path, how: str) -> bool:
+        """Return whether a way to damage a file is another one than the same way with its checksum left."""
+        return ", unseen" not in how or _checksum(self._kept / name).exists()
+
     def told(self, name: Path, how: str) -> SqlExtError | None:
         """Damage a file, and run the job; return its refusal, None if its rows are right."""
         self._renew()
