@@ -26,10 +26,10 @@ class Commit:
     """A batch that a query has committed.
 
     Attributes:
-        table: the id of the table: one that was made anew has another one.
+        table: the id of the table: one that was made anew has another one. Of what has no id, its place.
         writer: the identity under which it was committed (``SinkContext.identity``).
         batch: its number.
-        version: of the table, which this commit made.
+        version: of the table, which this commit made; 0 where there are none.
     """
 
     table: str
@@ -73,6 +73,12 @@ class CommitNotes:
         """
         found = [c for c in self.kept(sink) if c.writer != writer or c.batch <= self.done]
         return found[-1] if found else None
+
+    def add(self, sink: str, commit: Commit) -> None:
+        """Note one more commit to a sink, on this machine; a note that cannot be written fails no batch that is in."""
+        if self.place.path is not None:
+            with suppress(OSError):
+                self.keep(sink, (*(c for c in self.kept(sink) if not commit.comes_again(c)), commit))
 
     def keep(self, sink: str, commits: Sequence[Commit]) -> None:
         """Note the last commits to a sink, the older one first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,37 @@ def test_a_table_that_was_restored_or_made_anew(spark: SparkSession, tmp_path: P
     job.workspace.put("d.csv", "d,8,4")
     job.run()
     assert job.rows() == ([("d", "8")], [("d", "8")])
+
+
+def test_a_database_that_was_put_back(spark: SparkSession, tmp_path: Path) -> None:
+    workspace = Workspace(spark, tmp_path)
+    script = """
+    SET 'sqlext.bounded' = 'catch-up';
+    CREATE TABLE IF NOT EXISTS events (k STRING, v INT, ts TIMESTAMP(3))
+    WITH ('connector' = 'filesystem', 'path' = '${IN}', 'format' = 'csv');
+    CREATE TABLE IF NOT EXISTS stored (k STRING, v INT)
+    WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:${OUT}.db', 'table-name' = 'stored');
+    INSERT INTO stored SELECT k, v FROM events;
+    """
+    stored, kept = tmp_path / "out.db", tmp_path / "kept.db"
+    for name, row in (("a.csv", "a,1,1"), ("b.csv", "b,2,2")):
+        if stored.exists():
+            shutil.copy(stored, kept)
+        workspace.put(name, row)
+        workspace.run(script)
+    workspace.put("c.csv", "c,3,3")
+    whole = stored.read_bytes()
+    shutil.copy(kept, stored)
+    with pytest.raises(SqlExtError, match="has written micro-batch 1, and the table `sqlext_batches`") as refused:
+        workspace.run(script)
+    assert refused.value.code == "RUN-096"
+    stored.write_bytes(whole)
+    workspace.run(script)
+    with sqlite3.connect(stored) as database:
+        assert sorted(database.execute("SELECT k, v FROM stored")) == [("a", 1), ("b", 2), ("c", 3)]
+    # One that was made anew is another one.
+    stored.unlink()
+    workspace.put("d.csv", "d,4,4")
+    workspace.run(script)
+    with sqlite3.connect(stored) as database:
+        assert database.execute("SELECT k, v FROM stored").fetchall() == [("d", 4)]

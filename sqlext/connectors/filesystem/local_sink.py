@@ -62,9 +62,8 @@ class LocalFileSink(LocalSink):
 
     def write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         """Write a batch and commit it, unless it is there."""
-        folder = self.files.folder()
-        with naming(folder.path):
-            folder.commit(batch_id, partial(self._stage, rows), partial(self.files.plan, folder, batch_id))
+        with naming(self.files.folder().path):
+            self.files.commit(batch_id, partial(self._stage, rows))
 
     def finish(self) -> None:
         """Delete the staging: a query that has ended repeats no batch."""

@@ -13,11 +13,12 @@ from sqlext.connectors.jdbc.database import Connection, Conversion, Row, name_pa
 from sqlext.connectors.jdbc.options import at_once, is_exactly_once, retries
 from sqlext.connectors.jdbc.place import Address, place_of
 from sqlext.connectors.jdbc.refused import DeniedRow, Parameters, keep, kept, run_for_each
-from sqlext.connectors.jdbc.statements import Target, batches_table, creation, refused_table, there
+from sqlext.connectors.jdbc.statements import BATCHES, Target, batches_table, creation, refused_table, there
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
 from sqlext.sinks.base import RefusedRow, Sink, SinkContext, refuse_mode, row_text
+from sqlext.sinks.commit_notes import Commit
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.workers.ready import require_python
@@ -52,6 +53,7 @@ class Writing:
         query: notes its batches under this name; None: it notes none.
         limit: where rows are left out that the database refuses: what it is asked before a batch is committed.
         named: how messages call the query.
+        expected: a batch that the database must have, None if nothing is known of any; ``note`` is where that stands.
     """
 
     place: Address
@@ -60,6 +62,8 @@ class Writing:
     query: str | None
     limit: LetterLimit | None = None
     named: str = ""
+    expected: Commit | None = None
+    note: str = ""
 
     def prepare(self) -> None:
         """Create what is missing, and check what is there; see ``JdbcSink.open``."""
@@ -74,6 +78,7 @@ class Writing:
                 if self.limit is not None:
                     connection.execute(refused_table(database))
             self._hold(connection)
+            self._require_there(connection)
 
     def check(self) -> None:
         """Check what is there, and create nothing; see ``JdbcSink.require``."""
@@ -82,6 +87,24 @@ class Writing:
         with self.place.connected() as connection:
             if self.place.database.place(connection, self.place.table) is not None:
                 self._hold(connection)
+                self._require_there(connection)
+
+    def _require_there(self, connection: Connection) -> None:
+        """Refuse a database that has gone back: it says of itself that it has fewer batches than it had.
+
+        One that knows nothing of the query was made anew, or the query wrote at least once before.
+        """
+        if self.expected is None or self.place.database.place(connection, BATCHES) is None:
+            return
+        found = connection.execute(self.target(connection).last_batch, (self.query,)).fetchall()
+        if found and found[0][0] < self.expected.batch:
+            raise SqlExtError(
+                "RUN-096",
+                f"{self.place} has gone back: query `{self.named}` has written micro-batch {self.expected.batch}, and "
+                f"the table `{BATCHES}` there says {found[0][0]}. The rows of the micro-batches behind that are gone",
+                hint=f"put the database back as it was. To go on without these rows, remove `{self.note}`. DROP QUERY "
+                "starts it anew, with an empty table or one by key",
+            )
 
     def _hold(self, connection: Connection) -> None:
         """Hold the table against the declaration."""
@@ -222,15 +245,26 @@ class JdbcSink(Sink):
         return tuple(RefusedRow(row["text"], "RUN-070", row["why"]) for row in found)
 
     def _written(self, df: DataFrame, batch_id: int, limit: LetterLimit | None) -> list[SparkRow]:
-        work = _Work(self._writing(limit), batch_id)
+        writing = self._writing(limit)
+        work = _Work(writing, batch_id)
         # All rows go to one task, but are not computed there: what is below a shuffle keeps its tasks.
-        return self._rows(df).repartition(1).mapInArrow(work, "text STRING, why STRING").collect()
+        refused = self._rows(df).repartition(1).mapInArrow(work, "text STRING, why STRING").collect()
+        if self.context.notes is not None and writing.query is not None:
+            done = Commit(str(writing.place), self.context.identity, batch_id, 0)
+            self.context.notes.add(self.context.query, done)
+        return refused
 
     def _writing(self, limit: LetterLimit | None) -> Writing:
         query = self.context.identity if is_exactly_once(self.spec.options) else None
         keyed = self.context.mode == "upsert"
         # Secrets are resolved here, where the query runs: workers may have none of them.
-        return Writing(place_of(dict(self.spec.options)), self.spec, keyed, query, limit, self.context.query)
+        place = place_of(dict(self.spec.options))
+        made = Writing(place, self.spec, keyed, query, limit, self.context.query)
+        notes = self.context.notes
+        expected = notes.expected(self.context.query, self.context.identity) if notes is not None else None
+        if notes is None or expected is None or (expected.table, expected.writer) != (str(place), query):
+            return made
+        return replace(made, expected=expected, note=notes.file(self.context.query))
 
     def _rows(self, df: DataFrame) -> DataFrame:
         columns = [f"{_exactly(c)} AS {identifier(c.name)}" for c in self.spec.columns]

@@ -56,6 +56,11 @@ class Target:
         return self._text(f"INSERT INTO {quoted(BATCHES)} (query, batch) VALUES (?, ?) {end}")
 
     @property
+    def last_batch(self) -> str:
+        """The statement that gives the last batch of a query."""
+        return self._text(f"SELECT batch FROM {quoted(BATCHES)} WHERE query = ?")
+
+    @property
     def forget_refused(self) -> str:
         """The statement that forgets the refused rows of a query."""
         return self._text(f"DELETE FROM {quoted(REFUSED)} WHERE query = ?")

@@ -77,7 +77,7 @@ class Folder:
             plan: given the staged files (relative to the staging of the batch), what becomes of them.
         """
         # A crash between `done` and the end of the cleaning has left its staging there.
-        if batch_id <= self._last_done():
+        if batch_id <= self.last_done():
             self._clean(batch_id)
             return
         if self._files.read(self._manifest(batch_id)) is None:
@@ -89,12 +89,17 @@ class Folder:
             at_step("manifest written")
         manifest = self._files.read(self._manifest(batch_id))
         # Another driver may have come to the end of the batch, and removed its manifest, while this one staged.
-        if manifest is not None and batch_id > self._last_done():
+        if manifest is not None and batch_id > self.last_done():
             self._apply(self._commit_of(batch_id, manifest))
         at_step("files renamed")
         self._files.advance(self._done, batch_id)
         at_step("done written")
         self._clean(batch_id)
+
+    @property
+    def says_done(self) -> str:
+        """The file that says which batch was the last one, for messages."""
+        return f"{on_disk(self.path).rstrip('/')}/{self._done}"
 
     def forget(self) -> None:
         """Delete the query's staging: its batches will not be repeated any more."""
@@ -131,7 +136,8 @@ class Folder:
         except (ValueError, KeyError, TypeError):
             raise self._damaged(self._manifest(batch_id)) from None
 
-    def _last_done(self) -> int:
+    def last_done(self) -> int:
+        """Return the last batch that the folder says it has, -1 where it says nothing; raises RUN-095."""
         text = self._files.read(self._done)
         if text is None:
             return -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import on_disk
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Foreseen, Sink, SinkContext, refuse_mode
+from sqlext.sinks.commit_notes import Commit
 from sqlext.sinks.encoding import encoded, message_fields, message_options, partition_text
 from sqlext.stores.files import FileAccess
 
@@ -67,11 +68,38 @@ class FileSink(Sink):
         if self.folder().is_file():
             raise SqlExtError("SINK-092", f"`{self.spec.name}` writes to a folder, but `{self.path}` is a file")
         self.held()
+        self._require_there()
+
+    def _require_there(self) -> None:
+        """Refuse a folder that has gone back: it says of itself that it has fewer batches than it had.
+
+        A folder that says nothing was made anew, or its query had come to its end.
+        """
+        notes, folder = self.context.notes, self.folder()
+        expected = notes.expected(self.context.query, self.context.identity) if notes is not None else None
+        if notes is None or expected is None or (expected.table, expected.writer) != (folder.path, folder.identity):
+            return
+        there = folder.last_done()
+        if 0 <= there < expected.batch:
+            query = self.context.query
+            raise SqlExtError(
+                "RUN-096",
+                f"the folder `{folder.path}` has gone back: query `{query}` has written micro-batch {expected.batch}, "
+                f"and `{folder.says_done}` says {there}. The rows of the micro-batches behind that are gone",
+                hint="put the folder back as it was. To go on without these rows, remove "
+                f"`{notes.file(query)}`. DROP QUERY starts it anew, with an empty folder",
+            )
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch and commit it."""
+        self.commit(batch_id, partial(self._stage, df))
+
+    def commit(self, batch_id: int, stage: Callable[[str], None]) -> None:
+        """Write a batch and commit it, unless it is there; ``stage`` writes its files into the folder that it gets."""
         folder = self.folder()
-        folder.commit(batch_id, partial(self._stage, df), partial(self.plan, folder, batch_id))
+        folder.commit(batch_id, stage, partial(self.plan, folder, batch_id))
+        if self.context.notes is not None:
+            self.context.notes.add(self.context.query, Commit(folder.path, folder.identity, batch_id, 0))
 
     def finish(self, spark: SparkSession) -> None:
         """Delete the staging: a query that has ended repeats no batch."""
