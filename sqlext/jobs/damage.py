@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sqlext.connectors.places import json_object
 from sqlext.jobs.query_files import last_number
+from sqlext.spark.state_files import is_whole_state
 from sqlext.stores.location import Location
 
 #: Lines of a file of offsets before those of the sources: its version, and the batch's metadata.
@@ -63,7 +64,7 @@ def _is_readable(path: Path, name: Path) -> bool:
     if name.parts == (_METADATA,):
         return json_object(path.read_text("utf-8", "replace")) is not None
     if name.parts[0] not in _LOGS and f"_{_METADATA}" not in name.parts:
-        return True
+        return is_whole_state(path, name)
     version, *lines = path.read_text("utf-8", "replace").splitlines() or [""]
     return _VERSION.fullmatch(version) is not None and (name.name == _SCHEMA or all(map(_is_entry, lines)))
 

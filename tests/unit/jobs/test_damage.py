@@ -17,6 +17,14 @@ WHOLE = {
     "sources/0/1": "v1",
 }
 
+_BLOCK = b"LZ4Block\x15" + (5).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"sum " + b"\x00\x02v2\x00"
+#: Files of state as Spark 4.2 writes them.
+STATE = {
+    "state/0/0/1.changelog": _BLOCK * 2 + b"LZ4Block\x15" + bytes(12),
+    "state/0/0/SSTs/000008-1dd096a1.sst": b"rows" * 9 + bytes.fromhex("f7cff485b741e288"),
+    "state/0/_stateSchema/default/0_3455538f": b'\x00\x02v3\x00\x00\x00\x01\x00\x07{"a":1}\x00\x06{    }',
+}
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Location:
@@ -100,10 +108,32 @@ def test_a_reader_of_ours_lost_the_end_of_its_log(place: Location) -> None:
 def test_a_file_that_spark_did_not_write_so(place: Location, tmp_path: Path, name: str, text: str) -> None:
     place.put("checkpoint/metadata", '{"id": "x"}')
     place.put("checkpoint/state/0/_metadata/v2/0", "v2\n{}")
-    place.put("checkpoint/state/0/0/1.changelog", "bytes")
+    for other, whole in STATE.items():
+        (tmp_path / "checkpoint" / other).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "checkpoint" / other).write_bytes(whole)
     assert unreadable_file(tmp_path / "checkpoint") is None
     place.put(f"checkpoint/{name}", text)
     assert unreadable_file(tmp_path / "checkpoint") == f"`{tmp_path}/checkpoint/{name}` is damaged"
+
+
+@pytest.mark.parametrize("name", STATE)
+def test_state_that_is_cut_off_or_garbled(tmp_path: Path, name: str) -> None:
+    """Spark says that it cannot load state, and not which file is damaged."""
+    path = tmp_path / "checkpoint" / name
+    path.parent.mkdir(parents=True)
+    whole = STATE[name]
+    for damaged in (whole[: len(whole) // 2], whole[:-1], bytes(byte ^ 0x5A for byte in whole), whole + b"x", b""):
+        path.write_bytes(damaged)
+        assert unreadable_file(tmp_path / "checkpoint") == f"`{path}` is damaged"
+    path.write_bytes(whole)
+    assert unreadable_file(tmp_path / "checkpoint") is None
+
+
+def test_changes_of_another_compression_are_taken_for_whole(tmp_path: Path) -> None:
+    path = tmp_path / "state/0/0/1.changelog"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x28\xb5\x2f\xfd...")
+    assert unreadable_file(tmp_path) is None
 
 
 def test_a_source_that_two_branches_read_has_one_log(place: Location) -> None:
