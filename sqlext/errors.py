@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from sqlext.secrets import redact_message
+from sqlext.secrets import in_short, redact_message
 
 if TYPE_CHECKING:
     from sqlext.source import Span
@@ -124,8 +124,11 @@ def _around(line: str, column: int, width: int | None) -> tuple[str, int]:
 
 
 def _shown(text: str, span: Span | None) -> str:
-    """Return a text without the secrets that it quotes: those of the user's text, and what has the form of one."""
-    return redact_message(text if span is None else span.source.without_secrets(text))
+    """Return a text without the secrets that it quotes: those of the user's text, and what has the form of one.
+
+    Of one that quotes many megabytes, such as a row, the beginning is shown.
+    """
+    return in_short(text, lambda part: redact_message(part if span is None else span.source.without_secrets(part)))
 
 
 def shown_cause(error: BaseException | None) -> BaseException | None:
@@ -135,11 +138,11 @@ def shown_cause(error: BaseException | None) -> BaseException | None:
         told.append(seen)
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
     texts = [text for cause in told for text in (str(cause), repr(cause))]
-    if error is None or all(redact_message(text) == text for text in texts):
+    if error is None or all(in_short(text, redact_message) == text for text in texts):
         return error
     base = OSError if isinstance(error, OSError) else Exception
     made: BaseException = type(type(error).__name__, (base,), {"__module__": type(error).__module__})(
-        redact_message(str(error))
+        in_short(str(error), redact_message)
     )
     return made.with_traceback(error.__traceback__)
 

@@ -8,7 +8,7 @@ whatever may be a secret, also in a statement that cannot be parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from sqlext.remembered import Range, remember, value_ranges
@@ -89,6 +89,8 @@ _HARMLESS = re.compile(r"(?:env:|file:|\$\{|\*+$|$)")
 #: Options as all dialects write them: key and value, each in quotes.
 _PAIR = {mode: re.compile(rf"(?P<key>{text})\s*=\s*(?P<value>{text})", re.DOTALL) for mode, text in _TEXTS.items()}
 _OPENING = re.compile(r"(?:[rRnN]|[uU]&)?(['\"])")
+#: What is shown of a text, in characters.
+_LONGEST = 8_000
 #: Shorter secrets that a statement has are words as often: they are looked for in that statement alone.
 _SHORTEST_LITERAL = 8
 
@@ -187,6 +189,20 @@ def _secrets_of(key: str, value: str) -> Iterator[str]:
 def redact_message(text: str) -> str:
     """Return a message with what is a secret by its form, or by having been read as one, hidden."""
     return _hidden(text, _merged((*value_ranges(text), *_form_ranges(text))))
+
+
+def in_short(text: str, redacted: Callable[[str], str]) -> str:
+    """Return the beginning of a text without secrets, with its length where it is long; a short one whole.
+
+    What somebody's row or a server says may have many megabytes, and nobody reads them.
+
+    Args:
+        redacted: hides secrets.
+    """
+    if len(text) <= _LONGEST + 100:  # with its length behind it it is as short already
+        return redacted(text)
+    # Some more is searched than is shown: a secret that is cut has its form no more.
+    return f"{redacted(text[: 2 * _LONGEST])[:_LONGEST]}... ({len(text):,} characters)"
 
 
 def _form_ranges(text: str) -> Iterator[Range]:

@@ -17,7 +17,7 @@ from sqlext.plan.bad_rows import BATCH, LETTER, REFUSED, WRITTEN_BY
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
 from sqlext.rewrite.script.side_rows import refused_letter
-from sqlext.secrets import redact_text
+from sqlext.secrets import in_short, redact_text
 from sqlext.sinks.base import RefusedRow, Sink, SinkContext
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.opening import open_sink
@@ -103,7 +103,7 @@ class Side:
 
 def told(refused: Sequence[RefusedRow]) -> list[tuple[str, str, str]]:
     """Return text, code and reason of refused rows; what a server says may hold a login, which is hidden."""
-    return [(row.text, row.code, redact_text(row.reason)) for row in refused]
+    return [(row.text, row.code, in_short(row.reason, redact_text)) for row in refused]
 
 
 @dataclass(frozen=True)

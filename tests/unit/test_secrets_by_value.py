@@ -7,6 +7,7 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from time import process_time
 from traceback import format_exception
 from urllib.parse import quote, quote_plus
 
@@ -166,3 +167,22 @@ def test_causes_that_a_traceback_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LONG not in "".join(format_exception(telling))
     assert "ConnectionRefusedError: it failed" in "".join(format_exception(telling))
     assert shown_cause(None) is None
+
+
+def test_the_message_of_a_long_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of 20 MB made a message of 20 MB, which was searched for minutes."""
+    monkeypatch.setenv("SHOP", LONG)
+    resolve_secret("env:SHOP")
+    long = f"{LONG} token=c4n4ry {'x' * 7_970}{LONG}{'{' * 20_000_000}"
+    source = SourceText.of("SELECT 1")
+    began = process_time()
+    error = SqlExtError("RUN-066", long, span=source.span(0, 6), hint=long).at(source.span(0, 6))
+    cause = shown_cause(ValueError(long))
+    assert process_time() - began < 5
+    for text in (error.message, error.hint or "", str(cause)):
+        assert 8_000 < len(text) < 8_100
+        assert text.endswith("... (20,008,012 characters)")
+        assert text.startswith(f"{HIDDEN} token={HIDDEN} xxx")
+        assert "p'w" not in text
+    exact = "y " * 4_000
+    assert SqlExtError("RUN-066", exact).message == exact

@@ -16,6 +16,8 @@ from sqlext.types import LogicalType
 
 #: How much of what a function raised is kept.
 _LONGEST = 1000
+#: How much of it is searched for secrets; a message may quote a value of many megabytes.
+_SEARCHED = 20_000
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "INTEGER": 32, "BIGINT": 64}
 _INEXACT = ("FLOAT", "DOUBLE")
 _CLASSES: Mapping[str, tuple[type, ...]] = {
@@ -64,7 +66,7 @@ def said(error: BaseException) -> str:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != __file__]
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
     # Half of a secret has no form that would tell it: it is hidden before the text is cut.
-    text = redact_text(" ".join(f"{type(error).__name__}: {_text(error)}".split()))
+    text = redact_text(" ".join(f"{type(error).__name__}: {_text(error)[:_SEARCHED]}".split()))
     # What is no Unicode, as of a file's name, could not leave the process.
     return f"{text[:_LONGEST]}{where}".encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0")
 

@@ -34,6 +34,8 @@ _BLANK, _QUOTE, _NEW_LINE = b' "\n'
 _PIECE, _LARGER = 1 << 20, 2
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
 _TRIES, _LAYOUTS = 2, 16
+#: A parser reads lines of more values, and what is nested deeper: what a layout costs grows with the square of both.
+_VALUES, _DEPTH = 1_000, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def layout_of(line: bytes) -> Layout:
     """Return the layout of a line, without its end.
 
     Raises:
-        Unlike: for one that is no object of values and of such objects, or has a key twice.
+        Unlike: for one that is no object of values and of such objects, has a key twice, or is none for a layout.
     """
     if not line.startswith(b"{"):
         raise Unlike
@@ -146,6 +148,8 @@ def layout_of(line: bytes) -> Layout:
     while True:
         key = _KEY.match(line, place)
         if key is None or (own := (*path, key[1].decode())) in seen:
+            raise Unlike
+        if len(own) > _DEPTH or len(values) == _VALUES:
             raise Unlike
         seen.add(own)
         keys += 1

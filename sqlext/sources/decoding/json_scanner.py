@@ -1,6 +1,6 @@
 """Scan a line of JSON as Jackson does, which Spark's reader asks: for lines that Python's parser does not take.
 
-Jackson is set to take more than JSON has: quotes of one stroke, numbers that are none (``NaN``, ``+INF``), any depth.
+Jackson is set to take more than JSON has: quotes of one stroke, numbers that are none (``NaN``, ``+INF``), more depth.
 What it keeps, and Python's parser does not, is the text of an object or array: a STRING holds that text.
 """
 
@@ -14,6 +14,8 @@ from typing import Any
 
 from sqlext.sources.java_numbers import java_double
 
+#: How deep Jackson goes, as Spark sets it.
+_DEPTH = 1_000
 #: What may stand between tokens.
 BLANKS = " \t\r\n"
 
@@ -149,6 +151,8 @@ class _Scanner:
         container = WrittenObject() if self._is_next("{") else WrittenArray() if self._is_next("[") else None
         if container is None:
             return self._scalar(), False
+        if len(self._open) == _DEPTH:
+            raise ValueError("it is nested deeply")
         self._open.append((container, begin))
         if self._is_next("}" if isinstance(container, WrittenObject) else "]"):
             return self._closed(begin), False

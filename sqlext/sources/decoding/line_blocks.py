@@ -17,8 +17,9 @@ from sqlext.sources.file_slices import Range
 
 #: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
 BLOCK_BYTES = 1 << 23
-#: How much is read at once beyond a block, to find the end of its last line.
+#: How much is read beyond a block at first, to find the end of its last line; then twice as much, and so on.
 _LINE_BYTES = 1 << 14
+_SHORTER = "put it back as it was; DROP QUERY starts the query anew with what is there"
 #: Hadoop's LineRecordReader leaves it out at the beginning of a file as well.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Where a line ends, as Spark sees it.
@@ -46,7 +47,8 @@ def blocks(part: Range) -> Iterator[bytes]:
     """Yield the lines that begin in a part of a file, in blocks that end with a line.
 
     Raises:
-        SqlExtError: RUN-064 for a compression that cannot be unpacked here, RUN-066 for a packed file that is broken.
+        SqlExtError: RUN-064 for a compression that cannot be unpacked here, RUN-066 for a packed file that is broken,
+            RUN-094 for a file that ends before the part does.
     """
     if not can_cut(part.path):
         yield from _unpacked(part)
@@ -59,7 +61,7 @@ def blocks(part: Range) -> Iterator[bytes]:
             # May go beyond the end of the part: the next part leaves out the line that it begins in.
             block = _lines(file, min(BLOCK_BYTES, part.end - place))
             if not block:
-                return
+                raise SqlExtError("RUN-094", f"`{part.path}` has become shorter since it was found", hint=_SHORTER)
             yield block
             place += len(block)
 
@@ -116,15 +118,17 @@ def first_line(file: IO[bytes], start: int) -> int:
 
 def _lines(file: IO[bytes], size: int) -> bytes:
     """Return so many bytes, and those up to the end of the line that the last of them is in."""
-    data = b""
+    data, searched, step = b"", max(size - 1, 0), _LINE_BYTES
     while True:
-        more = file.read(max(size - len(data), 0) + _LINE_BYTES)
+        more = file.read(max(size - len(data), 0) + step)
         data = data + more if data else more
         if not more:
             return data
-        end = data.find(b"\n", size - 1)
+        end = data.find(b"\n", searched)
         if end >= 0:
             return data[: end + 1]
+        # A line of many megabytes is not copied once for each of its pieces.
+        searched, step = max(len(data), searched), 2 * step
 
 
 def _unpacked(part: Range) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -18,7 +19,7 @@ from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.csv_decoder import CsvDecoder
-from sqlext.sources.decoding.line_blocks import blocks
+from sqlext.sources.decoding.line_blocks import blocks, first_line
 from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import Range
 from sqlext.sources.stream import HoldsPlace, SplitStream, holds_key
@@ -77,6 +78,43 @@ def test_a_changed_file_is_not_read_again(tmp_path: Path) -> None:
     assert reader.latest({SPLIT: 0}, None) == {SPLIT: 1}
     _put(tmp_path, "a", "1\n2\n", 300)
     assert reader.latest({SPLIT: 1}, None) == {SPLIT: 1}
+
+
+@pytest.mark.parametrize("text", ["1\n2\n", "1\n2", "", "1\n22\n3"])
+def test_a_file_that_became_shorter_is_told(text: str, tmp_path: Path) -> None:
+    """What it had is gone, so to leave it out would lose rows without a word; a number that is cut is another one."""
+    _put(tmp_path, "a", "1\n22\n333\n", 100)
+    reader = _reader(tmp_path)
+    end = reader.latest(reader.initial(), None)[SPLIT]
+    _put(tmp_path, "a", text, 100)
+    with pytest.raises(SqlExtError, match="has become shorter since it was found") as failed:
+        _read(reader, 0, end)
+    assert failed.value.code == "RUN-094"
+    assert str(tmp_path / "in" / "a") in failed.value.message
+    _put(tmp_path, "a", "1\n22\n333\n", 100)
+    assert _read(reader, 0, end) == [1, 22, 333]
+
+
+def test_a_file_that_grew_has_the_rows_that_had_begun(tmp_path: Path) -> None:
+    _put(tmp_path, "a", "1\n22\n33", 100)
+    reader = _reader(tmp_path)
+    end = reader.latest(reader.initial(), None)[SPLIT]
+    _put(tmp_path, "a", "1\n22\n333\n4\n", 200)
+    assert _read(reader, 0, end) == [1, 22, 333]
+
+
+def test_a_line_of_many_megabytes_is_read_in_few_pieces() -> None:
+    class Counted(io.BytesIO):
+        reads = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            self.reads += 1
+            return super().read(size)
+
+    line = b"x" * 30_000_000
+    file = Counted(line + b"\nnext\n")
+    assert first_line(file, 1) == len(line) + 1
+    assert file.reads < 20
 
 
 def test_limits_take_at_least_one_file(tmp_path: Path) -> None:

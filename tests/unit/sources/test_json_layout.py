@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
+from time import process_time
 
 import pyarrow as pa
 import pytest
@@ -16,6 +18,7 @@ from sqlext.sources.decoding import json_layout
 from sqlext.sources.decoding.json_decoder import JsonDecoder
 from sqlext.sources.decoding.json_layout import LayoutReader, layout_of
 from sqlext.sources.decoding.json_texts import Unlike
+from sqlext.sources.file_slices import Range
 
 COLUMNS = (
     ArrowField("i", pa.int32()),
@@ -222,3 +225,29 @@ def test_what_is_read_is_what_a_parser_reads(rows: tuple[ArrowField, ...], block
     except SqlExtError as error:
         raise AssertionError(block) from error
     assert made.equals(wanted)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"z":' * 300_000 + b"1" + b"}" * 300_000,
+        b'{"k":"a"' + b"".join(b',"q%d":1' % n for n in range(100_000)) + b"}",
+        b'{"k":' + b"[" * 1_000_000,
+        b'{"k":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    ],
+    ids=["objects", "keys", "arrays without an end", "arrays"],
+)
+def test_a_line_that_nests_deeply_or_has_many_keys(line: bytes, tmp_path: Path) -> None:
+    """It took gigabytes and minutes: some hundred kilobytes of objects in objects ended the process."""
+    with pytest.raises(Unlike):
+        layout_of(line)
+    file = tmp_path / "a"
+    file.write_bytes(b'{"k":"a"}\n' + line + b"\n")
+    read = JsonDecoder((ArrowField("k", pa.string()),)).read(Range(str(file), 0, file.stat().st_size))
+    began = process_time()
+    if line.startswith(b'{"k":['):
+        with pytest.raises(SqlExtError, match=r"RUN-066.* it is nested deeply"):
+            list(read)
+    else:
+        assert sum(batch.num_rows for batch in read) == 2
+    assert process_time() - began < 10
