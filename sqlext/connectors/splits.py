@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +53,18 @@ class Slice:
     split: str
     end: int
     part: int
+
+
+@runtime_checkable
+class LooksAtFields(Protocol):
+    """A reader, or the decoder of one, that can leave out fields of rows that nobody looks at."""
+
+    def looking_at(self, types: Mapping[str, pa.DataType]) -> Any:
+        """Return the same with fewer fields in some of its columns; a value of another field still must fit its type.
+
+        Args:
+            types: those of columns, with the fields that are looked at.
+        """
 
 
 class SplitReader(Protocol):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from sqlext.jobs.query import Query
+    from sqlext.sinks.files_where_read import FilesWhereRead
     from sqlext.sinks.small_results import SmallResult
 
 #: How long a batch that was interrupted may go on until the next driver may have the checkpoint.
@@ -126,7 +127,7 @@ class WholeWriter(BatchWriter):
     Args:
         whole: the rows.
         settings: gives the Spark settings that they are planned under.
-        small: finishes them without Spark, where that is possible.
+        other: writes them in another way than as rows of Spark, where that is possible.
     """
 
     def __init__(
@@ -137,18 +138,20 @@ class WholeWriter(BatchWriter):
         locks: Sequence[threading.Lock],
         whole: Whole,
         settings: Callable[[], AbstractContextManager[None]],
-        small: SmallResult | None = None,
+        other: SmallResult | FilesWhereRead | None = None,
     ) -> None:
         super().__init__(sink, name, query, locks)
         self._whole = whole
         self._settings = settings
-        self._small = small
+        self._other = other
 
     def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
-        found = self._small.written(batch_id, repeated=repeated) if self._small is not None else None
-        if found is not None:
-            self._query.wrote(self._name, found.rows.num_rows, found.read)
-            return
+        if self._other is not None:
+            with self._settings():
+                found = self._other.written(batch_id, repeated=repeated)
+            if found is not None:
+                self._query.wrote(self._name, *found)
+                return
         if self._sink.single_pass and not repeated:
             self._sink.write_new(self._whole.rows, batch_id)
         else:

@@ -22,6 +22,7 @@ from sqlext_catalog.model import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from sqlext.sinks.files_where_read import FilesWhereRead
     from sqlext.sinks.small_results import SmallResult
 
 
@@ -72,7 +73,7 @@ class JobPart:
         timekeeping: of its inputs, where they have no end.
         clock: the folder of files that its clock is, None for the machine's.
         whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
-        small: finishes these rows without Spark, where that is possible.
+        other: writes these rows in another way than as rows of Spark, where that is possible.
         tables: those that it reads, for messages.
         steps: those of its plan, for those who watch it.
     """
@@ -92,7 +93,7 @@ class JobPart:
     timekeeping: Timekeeping | None = None
     clock: str | None = None
     whole: Whole | None = None
-    small: SmallResult | None = None
+    other: SmallResult | FilesWhereRead | None = None
     tables: tuple[Table, ...] = ()
     steps: tuple[PlanStep, ...] = ()
 

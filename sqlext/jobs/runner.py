@@ -78,7 +78,7 @@ class Job:
     def _writer(self, part: JobPart, locks: Sequence[threading.Lock]) -> BatchWriter:
         if part.whole is None:
             return BatchWriter(part.sink, part.name, self.query, locks)
-        return WholeWriter(part.sink, part.name, self.query, locks, part.whole, self._settings, part.small)
+        return WholeWriter(part.sink, part.name, self.query, locks, part.whole, self._settings, part.other)
 
     def start(self) -> Query:
         """Start the job and return its query; what is wrong with the queries themselves is raised here.

@@ -50,7 +50,7 @@ from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
-from sqlext.session.local_plans import small_result
+from sqlext.session.local_plans import written_otherwise
 from sqlext.session.materialized import own_place
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import (
@@ -408,8 +408,8 @@ class SparkHandler:
         sink = self._with_sides(sink, script, context, insert.span, env, spec.primary_key)
         targets = _targets(insert.table.name.plain, script)
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
-        if shared.tables.reads and script.at_once:
-            part = replace(part, small=small_result(draft, place, shared, env))
+        if place is not None and script.at_once:
+            part = replace(part, other=written_otherwise(self.spark_session, draft, place, sink, shared, env))
         return self._as_scripted(part, opened, script, insert.plan, env)
 
     def _as_scripted(

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
@@ -31,12 +32,17 @@ from sqlext.source import Span
 from sqlext.stores.files import holds_bytes
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from sqlext.jobs.parts import Place
     from sqlext.rewrite.arrow.in_process import LocalScript
     from sqlext.rewrite.script.model import SparkScript
     from sqlext.session.drafts import Draft
+    from sqlext.sinks.base import Sink
+    from sqlext.sinks.files_where_read import FilesWhereRead
     from sqlext.sinks.local import LocalSink
     from sqlext.sinks.small_results import SmallResult
+    from sqlext.spark.reading.data_source import ArrowInput
     from sqlext.spark.reading.shared_rows import SharedRows
 
 
@@ -140,10 +146,21 @@ def most_bytes(env: Environment) -> int:
     return int(env.settings.get(LOCAL_BYTES) or 0)
 
 
-def small_result(draft: Draft, place: Place | None, shared: SharedRows, env: Environment) -> SmallResult | None:
+def written_otherwise(
+    spark: SparkSession, draft: Draft, place: Place, sink: Sink, shared: SharedRows, env: Environment
+) -> SmallResult | FilesWhereRead | None:
+    """Return how a query of one batch is written, if not as rows that Spark hands to its sink."""
+    if place.run.finished:
+        return None
+    if draft.script.makes_rows:
+        return _files_where_read(spark, draft.script, place, sink)
+    return _small_result(draft, place, shared, env) if shared.tables.reads else None
+
+
+def _small_result(draft: Draft, place: Place, shared: SharedRows, env: Environment) -> SmallResult | None:
     """Return how a query is finished here, where little is left of its tables; None: Spark finishes it."""
     reads = draft.script.read_by_arrow
-    if place is None or place.run.finished or not shared.shares_all(reads):
+    if not shared.shares_all(reads):
         return None
     from sqlext.sinks.small_results import SmallResult
 
@@ -154,6 +171,24 @@ def small_result(draft: Draft, place: Place | None, shared: SharedRows, env: Env
     except NotLocalError:
         return None
     return SmallResult(script, sink, context, partial(shared.small, reads, most_bytes(env)))
+
+
+def _files_where_read(spark: SparkSession, script: SparkScript, place: Place, sink: Sink) -> FilesWhereRead | None:
+    """Return how a query of SELECTs writes its sink's files where its table is read; None: Spark writes them."""
+    import pyarrow as pa
+
+    from sqlext.sinks.files_where_read import FilesWhereRead
+    from sqlext.spark.reading.arrow_sources import row_input
+
+    (step,) = script.read_by_arrow
+
+    # A folder for each try: one that failed is no reason to read what it has seen.
+    def given() -> ArrowInput:
+        return row_input(spark, step, place.home.sources.below(uuid.uuid4().hex))
+
+    names = [name for _, name in script.outputs]
+    schema = pa.schema(list(zip(names, cast("tuple[pa.DataType, ...]", step.types), strict=True)))
+    return FilesWhereRead.of(spark, given, schema, sink)
 
 
 def finished_here(insert: BoundInsert, script: SparkScript, env: Environment) -> LocalScript:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
@@ -29,6 +29,7 @@ from sqlext.stores.fence import Fence
 from sqlext_catalog.model import Options
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 Mode = Literal["append", "upsert", "overwrite", "final-state"]
@@ -109,6 +110,26 @@ class RefusedRow:
     reason: str
 
 
+class PartFile(NamedTuple):
+    """A file that a worker has staged: its name, relative to the staging, and how many rows it has."""
+
+    name: str
+    rows: int
+
+
+class PartWriter(Protocol):
+    """Writes files of a sink where rows are made; it travels to workers by pickle."""
+
+    def write(self, rows: Iterable[pa.Table], where: str, number: int) -> Iterator[PartFile]:
+        """Write the rows of a slice, and yield its files when all are there.
+
+        Args:
+            rows: the columns of the sink's table.
+            where: the staging, as ``Sink.write_parts`` gives it.
+            number: of the slice; files are put in its order.
+        """
+
+
 class Sink:
     """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended.
 
@@ -169,6 +190,23 @@ class Sink:
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Take a batch that cannot have been written before."""
         self.write(df, batch_id)
+
+    def part_writer(self, schema: pa.Schema) -> PartWriter | None:
+        """Return what writes its files where rows are made; None where Spark alone writes them.
+
+        Args:
+            schema: the columns of its table, as they come.
+        """
+        return None
+
+    def write_parts(self, batch_id: int, stage: Callable[[str], Iterable[str]]) -> None:
+        """Take a batch as files of its ``part_writer``.
+
+        Args:
+            batch_id: its number.
+            stage: has the files written into the staging that it is given, and returns their names.
+        """
+        raise NotImplementedError
 
     def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:
         """Take a batch, and return the rows of it that are refused where ``SinkContext.refusals`` asks for them.

@@ -13,11 +13,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlext.sources.java_numbers import java_double
 
 #: Jackson writes these with upper-case digits, Python with lower-case ones.
 _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|.)")
+#: What has no form of its own in a text.
+_ODD = r'[\x00-\x1f"\\]'
+_BLANK, _QUOTE, _BACKSLASH = b' "\\'
+#: How many rows are made at once: their texts stay below the 2 GB of a column.
+_ROWS = 1 << 15
 
 
 def can_be_json(of: pa.DataType) -> bool:
@@ -30,16 +36,61 @@ def can_be_json(of: pa.DataType) -> bool:
     return any(test(of) for test in (*plain, pa.types.is_float32, pa.types.is_decimal128, pa.types.is_binary))
 
 
-def json_lines(rows: pa.Table, *, ignores_null: bool) -> Iterator[str]:
-    """Yield each row as a line.
+def json_lines(rows: pa.Table, *, ignores_null: bool) -> Iterator[memoryview]:
+    """Yield the rows as lines of UTF-8, many at a time.
 
     Args:
         ignores_null: whether fields that are NULL are left out.
     """
-    names = [_text(name) for name in rows.column_names]
-    columns = [list(map(_writer(c.type, ignores_null), c.to_pylist())) for c in rows.columns]
-    for values in zip(*columns, strict=True):
-        yield f"{_object(names, values, ignores_null)}\n"
+    for batch in rows.to_batches(max_chunksize=_ROWS):
+        if batch.num_rows:
+            yield _bytes_of(_lines(batch, ignores_null))
+
+
+def _lines(rows: pa.RecordBatch, ignores_null: bool) -> pa.Array:
+    """Return each row as a line, with its end."""
+    names = [_text(name) for name in rows.schema.names]
+    values = [_values(column, ignores_null) for column in rows.columns]
+    if ignores_null:
+        # Each field has a comma behind it; the last one of a line goes.
+        fields = [pc.binary_join_element_wise(f"{n}:", v, ",", "") for n, v in zip(names, values, strict=True)]
+        joined = pc.binary_join_element_wise(*fields, "", null_handling="replace", null_replacement="")
+        return pc.binary_join_element_wise("{", pc.utf8_rtrim(joined, ","), "}\n", "")
+    parts: list[pa.Array | str] = []
+    for number, (name, value) in enumerate(zip(names, values, strict=True)):
+        parts += [f"{',' if number else '{'}{name}:", value]
+    return pc.binary_join_element_wise(*parts, "}\n", "", null_handling="replace", null_replacement="null")
+
+
+def _values(column: pa.Array, ignores_null: bool) -> pa.Array:
+    """Return values as they stand in a line; NULL for what is NULL."""
+    if pa.types.is_string(column.type):
+        return pc.binary_join_element_wise('"', _escaped(column), '"', "")
+    if any(test(column.type) for test in (pa.types.is_boolean, pa.types.is_integer)):
+        return column.cast(pa.string())
+    if pa.types.is_date32(column.type):
+        return pc.binary_join_element_wise('"', column.cast(pa.string()), '"', "")
+    write = _writer(column.type, ignores_null)
+    return pa.array([None if v is None else write(v) for v in column.to_pylist()], pa.string())
+
+
+def _escaped(texts: pa.Array) -> pa.Array:
+    """Return texts as they stand between quotes."""
+    data = np.frombuffer(_bytes_of(texts), np.uint8)
+    if not np.any((data < _BLANK) | (data == _QUOTE) | (data == _BACKSLASH)):
+        return texts
+    odd = pc.fill_null(pc.match_substring_regex(texts, _ODD), False)
+    written = [_text(text)[1:-1] for text in texts.filter(odd).to_pylist()]
+    return pc.replace_with_mask(texts, odd, pa.array(written, pa.string()))
+
+
+def _bytes_of(texts: pa.Array) -> memoryview:
+    """Return the texts of a column, one behind the other."""
+    _, offsets, data = texts.buffers()
+    if data is None:
+        return memoryview(b"")
+    ends = np.frombuffer(offsets, np.int32)
+    return memoryview(data)[ends[texts.offset] : ends[texts.offset + len(texts)]]
 
 
 def _object(names: list[str], values: tuple[str, ...], ignores_null: bool) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import Alteration, WriteSpec
-from sqlext.sinks.base import Foreseen, RefusedRow, Sink, SinkContext
+from sqlext.sinks.base import Foreseen, PartWriter, RefusedRow, Sink, SinkContext
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.workers.ready import require_target
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 #: What ``Connector.sink`` names.
@@ -109,6 +110,16 @@ class FencedSink(Sink):
         """Take a batch that cannot have been written before; raises as ``write``."""
         self.context.check_fence()
         self.sink.write_new(df, batch_id)
+        self.context.check_fence()
+
+    def part_writer(self, schema: pa.Schema) -> PartWriter | None:
+        """As the sink."""
+        return self.sink.part_writer(schema)
+
+    def write_parts(self, batch_id: int, stage: Callable[[str], Iterable[str]]) -> None:
+        """Take a batch as files; raises as ``write``."""
+        self.context.check_fence()
+        self.sink.write_parts(batch_id, stage)
         self.context.check_fence()
 
     def take(self, df: DataFrame, batch_id: int, limit: LetterLimit, *, new: bool) -> Sequence[RefusedRow]:

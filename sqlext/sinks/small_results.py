@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sqlext.local.engine import Computed, ReadRows, computed
+from sqlext.local.engine import ReadRows, computed
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.local import LocalSink
+
+
+class Counts(NamedTuple):
+    """How many rows a batch has written, and how many were read for them."""
+
+    written: int
+    read: int
 
 
 @dataclass(frozen=True)
@@ -31,8 +39,8 @@ class SmallResult:
     context: SinkContext
     given: Callable[[], Mapping[str, ReadRows] | None]
 
-    def written(self, batch_id: int, *, repeated: bool) -> Computed | None:
-        """Write a batch and return its rows; None where Spark must do it.
+    def written(self, batch_id: int, *, repeated: bool) -> Counts | None:
+        """Write a batch; None where Spark must do it.
 
         Raises:
             SqlExtError: what the operators or the sink refuse.
@@ -44,4 +52,4 @@ class SmallResult:
         self.context.check_fence()
         self.sink.write(found.rows, batch_id, repeated=repeated)
         self.context.check_fence()
-        return found
+        return Counts(found.rows.num_rows, found.read)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlext.types import LogicalType
 from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 
 
 class ArrowField(NamedTuple):
-    """A column: its name and the type that it is read as."""
+    """A column.
+
+    Attributes:
+        name: its own.
+        type: as what it is read.
+        looked_at: the same, without fields of rows that nobody looks at; None: all are.
+    """
 
     name: str
     type: pa.DataType
+    looked_at: pa.DataType | None = None
+
+    @property
+    def made(self) -> pa.DataType:
+        """The type that it comes out with."""
+        return self.type if self.looked_at is None else self.looked_at
 
 
 def arrow_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType | None:
@@ -42,6 +56,23 @@ def json_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType | 
     if len(fields) < len(declared.fields) or not fields or any(t in _NOT_IN_ROWS for t in fields.values()):
         return None
     return pa.struct(list(fields.items()))
+
+
+def with_fields(values: pa.Array, of: pa.DataType) -> pa.Array:
+    """Return rows with some of their fields alone, in rows within them too."""
+    if values.type == of:
+        return values
+    fields = [with_fields(pc.struct_field(values, field.name), field.type) for field in of]
+    return pa.StructArray.from_arrays(fields, fields=list(of), mask=pc.is_null(values))
+
+
+def fields_at(of: pa.DataType, paths: Iterable[Sequence[str]]) -> pa.DataType:
+    """Return the type of a row with the fields at some paths alone; an empty path is all of it."""
+    found = list(paths)
+    if not pa.types.is_struct(of) or not all(found):
+        return of
+    below = {field.name: [rest for name, *rest in found if name == field.name] for field in of}
+    return pa.struct([field.with_type(fields_at(field.type, below[field.name])) for field in of if below[field.name]])
 
 
 def require_digits(values: pa.Array) -> None:

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 
 from sqlext.connectors.row_bounds import ColumnBounds, Known, bounds_of, can_fail, may_hold
 from sqlext.errors import SqlExtError
+from sqlext.sources.arrow_types import fields_at
 from sqlext.sources.times import Times
-from sqlext_udfs.expressions.columns import Expression, Rows, selected
+from sqlext_udfs.expressions.columns import Column, Expression, FieldOf, Rows, selected
 
 #: ``table.exec.source.rowtime-null-handling``.
 Nulls = Literal["fail", "drop", "skip_watermark"]
@@ -112,6 +113,29 @@ class Program:
                 made, left = after(stage, made, left)
             yield made
 
+    def looked_at(self) -> dict[str, pa.DataType]:
+        """Return the columns of which it looks at some fields alone: their types with these."""
+        types: dict[str, pa.DataType] = {}
+        paths: dict[str, list[tuple[str, ...]]] = {}
+        for expression in self._over_the_table():
+            for column, path in fields_read(expression):
+                types[column.name] = column.type
+                paths.setdefault(column.name, []).append(path)
+        if self.rowtime is not None:
+            paths.setdefault(self.rowtime.column, []).append(())
+        found = {name: fields_at(of, paths[name]) for name, of in types.items()}
+        return {name: of for name, of in found.items() if of != types[name]}
+
+    def _over_the_table(self) -> Iterator[Expression]:
+        """Yield the expressions that may read columns of the table."""
+        for stages in self.branches:
+            for stage in (*((self.computed,) if self.computed is not None else ()), *stages):
+                yield from (expression for _, expression in stage.columns)
+                if stage.where is not None:
+                    yield stage.where
+                if not stage.keeps:
+                    break
+
     @property
     def filters(self) -> bool:
         """Whether there are rows that it may leave out."""
@@ -140,6 +164,19 @@ class Program:
         if facts.times is not None and times is not None and times.span is not None:
             facts.times.between(*times.span, rows - times.nulls)
         return True
+
+
+def fields_read(expression: Expression) -> Iterator[tuple[Column, tuple[str, ...]]]:
+    """Yield the columns that an expression reads, and the path to the field that it reads of each: empty for all."""
+    path: tuple[str, ...] = ()
+    of = expression
+    while isinstance(of, FieldOf):
+        path, (of,) = (of.name, *path), of.inputs
+    if isinstance(of, Column):
+        yield of, path
+    else:
+        for operand in of.inputs:
+            yield from fields_read(operand)
 
 
 def _holds_back(stages: Stages, known: Known) -> bool:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
 from sqlext.connectors.filesystem.sink.part_files import FileSink
+from sqlext.connectors.filesystem.sink.part_writer import FORMS, PartWriter
 from sqlext.connectors.formats.json import writer_options
 from sqlext.connectors.spec import WriteSpec
-from sqlext.locations import is_remote, on_disk
+from sqlext.locations import is_remote
 from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.sinks.base import SinkContext
-from sqlext.sinks.json_lines import can_be_json, json_lines
-from sqlext.sinks.local import LocalSink, made_of, selected
+from sqlext.sinks.json_lines import can_be_json
+from sqlext.sinks.local import LocalSink, selected
 from sqlext.sinks.standing import standing
-from sqlext.sources.queries import TableQuery
 from sqlext.stores.naming import naming
 
 
@@ -31,12 +29,26 @@ def local_files(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> Loc
     if is_remote(spec.path or "") or context.mode == "overwrite" or spec.partitioned_by:
         raise Unsuited("a folder in an object store, with partitions, or that is overwritten")
     files = FileSink(spec, context)
-    if spec.format not in _WRITERS:
-        raise Unsuited(f"files of format '{spec.format}' are written by Spark alone")
-    held = selected(files.held(), schema, context.zone)
-    if spec.format == "json" and not all(can_be_json(of) for _, of in held.columns):
+    return LocalFileSink(files, _part_writer(files, schema))
+
+
+def part_writer(files: FileSink, schema: pa.Schema) -> PartWriter | None:
+    """Return what writes the part files of a sink where rows are made; None where Spark alone writes them."""
+    try:
+        return _part_writer(files, schema)
+    except Unsuited:
+        return None
+
+
+def _part_writer(files: FileSink, schema: pa.Schema) -> PartWriter:
+    form = files.spec.format or ""
+    if form not in FORMS:
+        raise Unsuited(f"files of format '{form}' are written by Spark alone")
+    held = selected(files.with_partitions(), schema, files.context.zone)
+    if form == "json" and not all(can_be_json(of) for _, of in held.columns):
         raise Unsuited("values that only Spark writes as JSON")
-    return LocalFileSink(files, held)
+    leaves_out = form == "json" and dict(writer_options(dict(files.spec.options)))["ignoreNullFields"] == "true"
+    return PartWriter(held, form, tuple(files.spec.partitioned_by), leaves_out)
 
 
 @dataclass(frozen=True)
@@ -45,11 +57,11 @@ class LocalFileSink(LocalSink):
 
     Attributes:
         files: how Spark's sink names and moves them.
-        held: what the files hold.
+        writer: writes them.
     """
 
     files: FileSink
-    held: TableQuery
+    writer: PartWriter
 
     def require(self) -> None:
         """Refuse a mode or a place in which it cannot write."""
@@ -70,31 +82,8 @@ class LocalFileSink(LocalSink):
         self.files.folder().forget()
 
     def _stage(self, rows: pa.Table, where: str) -> None:
-        ending, write = _WRITERS[self.files.spec.format or ""]
-        place = Path(on_disk(where))
-        place.mkdir(parents=True, exist_ok=True)
-        file = place / f"part-00000.{ending}"
-        with naming(str(file)):
-            write(made_of(self.held, standing(rows, self.files.context)), file, self.files.spec)
+        # A generator works while it is asked.
+        for _ in self.writer.write([standing(rows, self.files.context)], where, 0):
+            pass
         # The next step is the commit. What a driver that has been away since then has staged is its own.
         self.files.context.check_fence()
-
-
-def _write_json(rows: pa.Table, file: Path, spec: WriteSpec) -> None:
-    leaves_out = dict(writer_options(dict(spec.options)))["ignoreNullFields"] == "true"
-    with file.open("w", encoding="utf-8") as stream:
-        stream.writelines(json_lines(rows, ignores_null=leaves_out))
-
-
-def _write_parquet(rows: pa.Table, file: Path, spec: WriteSpec) -> None:
-    from pyarrow import parquet
-
-    # As Spark writes times: microseconds, and not as INT96.
-    parquet.write_table(rows, file, compression="snappy", coerce_timestamps="us", store_schema=False)
-
-
-#: Format -> the ending of its files, and what writes one.
-_WRITERS: dict[str, tuple[str, Callable[[pa.Table, Path, WriteSpec], None]]] = {
-    "json": ("json", _write_json),
-    "parquet": ("snappy.parquet", _write_parquet),
-}

@@ -109,6 +109,27 @@ def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | 
         return None
 
 
+def chosen_rows(of: OperatorInput, renderer: Rendering) -> Pushed | None:
+    """Return all rows of a query that keeps none as a program of the Arrow path; None: Spark reads them.
+
+    Nothing is combined, so it pays where Arrow decodes faster than Spark.
+    """
+    scan = _only_scan(of.below)
+    wanted = _wanted(scan, renderer) if scan is not None else "spark"
+    if scan is None or wanted == "spark" or not connector_of(scan.table).in_files:
+        return None
+    if wanted == "auto" and (_format(scan.table) not in _FASTER or not holds_bytes(_path(scan.table), ENOUGH_BYTES)):
+        return None
+    from sqlext.rewrite.arrow.pushdown import pushed_input
+    from sqlext.rewrite.arrow.translation import Unsuited  # these need Arrow, which few statements do
+
+    try:
+        return pushed_input(of, 0, renderer)
+    except (Unsuited, Unread) as reason:
+        renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
+        return None
+
+
 def left_to_spark(below: nodes.PlanNode, reason: str, renderer: Rendering) -> None:
     """Note for EXPLAIN why Spark reads the only table of an operator's input."""
     scan = None if renderer.local else _only_scan(below)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -11,6 +12,12 @@ from sqlext.rewrite.arrow.parts import Of, is_count, is_text
 from sqlext_udfs.expressions.columns import Apply, Expression
 
 _STRING = pa.string()
+_CHARACTER = r"[A-Za-z0-9_=,:;/@%~!<> \"'&-]"
+#: What stands for itself in a regular expression.
+_PLAIN = re.compile(f"{_CHARACTER}+")
+#: Java's sets have an operator `&&`, and both have ranges.
+_SET = re.compile(r"\[\^?(?:[A-Za-z0-9_=,:;/@%~!<> \"']|&(?!&))+\]")
+_SAME = re.compile(rf"(?:(?:{_CHARACTER}|{_SET.pattern})[*+?]?(?![*+?])|[()|^](?![*+?]))+")
 _TRIMS = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
@@ -66,6 +73,59 @@ def _substring(of: Of, node: exp.Substring) -> Expression | None:
     return _applied("substring", of, node.this, start, *([] if length is None else [length]))
 
 
+def _part(of: Of, node: exp.Anonymous) -> Expression | None:
+    """Return GET of a SPLIT: a part between delimiters, counted from 0; NULL where there are fewer."""
+    if node.name.lower() != "get" or len(node.expressions) != 2:
+        return None
+    split, place = node.expressions
+    if not isinstance(split, exp.RegexpSplit) or split.args.get("limit") or not is_count(place):
+        return None
+    delimiter = split.expression
+    if not is_text(delimiter) or not _PLAIN.fullmatch(delimiter.this):
+        return None
+    return _applied("split part", of, split.this, delimiter, place)
+
+
+def _null_if(of: Of, node: exp.Nullif) -> Expression | None:
+    return _applied("null if", of, node.this, node.expression) if is_text(node.expression) else None
+
+
+def _matches(of: Of, node: exp.RegexpLike) -> Expression | None:
+    pattern = node.expression
+    more = any(value for name, value in node.args.items() if name not in ("this", "expression"))
+    if more or not is_text(pattern) or groups_of(pattern.this) is None:
+        return None
+    return _applied("matches", of, node.this, pattern, result=pa.bool_())
+
+
+def _extracted(of: Of, node: exp.RegexpExtract) -> Expression | None:
+    pattern, group = node.expression, node.args.get("group") or exp.Literal.number(1)
+    if node.args.get("position") or not is_text(pattern) or not is_count(group):
+        return None
+    groups = groups_of(pattern.this)
+    return (
+        _applied("extracted", of, node.this, pattern, group) if int(group.this) in range(1, (groups or 0) + 1) else None
+    )
+
+
+def groups_of(pattern: str) -> int | None:
+    """Return how many groups a regular expression has; None if it is not known to mean the same to Java and to RE2.
+
+    It is, if it has plain characters, sets of these, alternatives, groups, the begin of a text, and repeated characters
+    or sets. What a repeated group holds at the end is not the same.
+    """
+    return pattern.count("(") if _SAME.fullmatch(pattern) and _is_closed(pattern) else None
+
+
+def _is_closed(pattern: str) -> bool:
+    depth = 0
+    for character in _SET.sub("", pattern):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return not depth
+
+
 def _reversed(of: Of, node: exp.Reverse) -> Expression | None:
     return _applied("reverse", of, node.this)
 
@@ -83,4 +143,8 @@ TEXTS: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.EndsWith, _has_part("ends with")),
     (exp.Contains, _has_part("contains")),
     (exp.Reverse, _reversed),
+    (exp.Anonymous, _part),
+    (exp.Nullif, _null_if),
+    (exp.RegexpLike, _matches),
+    (exp.RegexpExtract, _extracted),
 )

@@ -77,7 +77,8 @@ def _to_utc(of: Of, zone: str, node: exp.FromTimeZone) -> Expression | None:
 
 def _uncast(node: exp.Expr) -> exp.Expr:
     """Return the argument of the two as it is written: sqlglot puts a cast to a type around it that Spark has not."""
-    added = isinstance(node, exp.Cast) and node.to.this is exp.DataType.Type.TIMESTAMP
+    tried = node.args.get("safe")
+    added = isinstance(node, exp.Cast) and not tried and node.to.this is exp.DataType.Type.TIMESTAMP
     return node.this if added else node
 
 

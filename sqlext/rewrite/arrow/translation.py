@@ -116,8 +116,6 @@ def parsed(text: str) -> exp.Expr:
     Raises:
         Unsuited: for one that cannot be read.
     """
-    if "try_cast" in text.lower():  # to sqlglot, Spark's two casts are one
-        raise Unsuited(f"`{text}`")
     try:
         return sqlglot.parse_one(text, read=_Plain)
     except SqlglotError as error:
@@ -307,6 +305,15 @@ class _Translation:
         branch = (self.of(node.this), self.of(node.args["true"]))
         return self._if([branch], None if default is None else self.of(default))
 
+    def tried_cast(self, node: exp.TryCast) -> Expression | None:
+        """Return TRY_CAST of a number without fractions of bits to a DECIMAL: NULL of one with too many digits."""
+        if not node.args.get("safe"):  # to sqlglot, Spark's two casts are one but for this
+            return None
+        value, target = self.of(node.this), decimal_type(node.to)
+        if target is None or not (pa.types.is_decimal(value.type) or value.type in INTEGERS):
+            raise Unsuited(f"`{node.sql('spark')}`")
+        return self._apply("tried decimal", target, value)
+
     def time(self, node: exp.Cast) -> Expression | None:
         of, text = LITERALS.get(node.to.this.name), node.this
         is_text = isinstance(text, exp.Literal) and text.is_string
@@ -458,6 +465,7 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.In, _Translation.membership),
     (exp.Case, _Translation.case),
     (exp.If, _Translation.condition),
+    (exp.TryCast, _Translation.tried_cast),
     (exp.Cast, _Translation.time),
     (exp.Cast, _Translation.cast),
     (exp.Struct, _Translation.row),

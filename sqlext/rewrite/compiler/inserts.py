@@ -17,6 +17,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.compiler.refused_changes import JUDGED, KEYLESS, ROW, or_refused, with_refused_changes
+from sqlext.rewrite.compiler.rows_where_read import RowsWhereRead, rows_where_read
 from sqlext.rewrite.expressions.casts import cast, plain
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -54,13 +55,18 @@ def insert_script(
     changes = judged and (plan.updating or plan.changelog)
     marked = changes and latest
     outputs = guarded_outputs(insert, env) if judged or BAD in plan.hidden else _outputs(insert, env)
+    required = _dropped_if_null(insert)
+    plain = at_once and not local and not insert.overwrite and not required and not insert.sides
+    found = rows_where_read(plan, env, outputs, end, begun) if plain else RowsWhereRead()
+    if found.script is not None:
+        return found.script
     script = script_of(plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
+    script = replace(script, read_by_spark=tuple({**found.reasons, **dict(script.read_by_spark)}.items()))
     if changes:
         script = with_refused_changes(script, insert)
     elif judged or BAD in plan.hidden:
         script = with_sink_letters(script, plan)
     hidden = (*plan.hidden, *((REFUSED,) if marked else (BAD,) if judged else ()))
-    required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if plan.carries_late else required
         conditions = or_letter(required) if BAD in hidden else or_refused(required) if marked else conditions

@@ -128,12 +128,14 @@ class ObservedView:
 class ArrowView:
     """A view of a table read by Arrow, and worked on by an operator where it is read: packed rows and their marks.
 
+    Without an operator it has the rows ``c0``, ``c1``, ... that the program makes.
+
     Attributes:
         scan: the source view that it stands for; names what the reader remembers.
         needed: the columns that are looked at.
         program: makes the operator's input of them (``sources.program.Program``).
         types: the Arrow types of that input.
-        function, arguments: the operator's, as in its ``OperatorView``.
+        function, arguments: the operator's, as in its ``OperatorView``; empty without one.
         passes_over: whether rows are not read where statistics of files say that no condition holds for them.
         both_sides: whether both sides of a join are made of them.
     """
@@ -153,6 +155,7 @@ class ArrowView:
     def what(self) -> str:
         """What is read and done there."""
         worked = "combined by key and slice" if self.function == "window" else f"packed by key for `{self.function}`"
+        worked = worked if self.function else "made"
         once = ", once for both sides" if self.both_sides else ""
         return f"Arrow reads {', '.join(self.needed)}{once}; rows are {worked} where they are read"
 
@@ -318,6 +321,11 @@ class SparkScript:
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
         """The tables that Arrow reads."""
         return tuple(step for step in self.steps if isinstance(step, ArrowView))
+
+    @property
+    def makes_rows(self) -> bool:
+        """Whether its rows are those that a program makes where Arrow reads its only table."""
+        return any(not step.function for step in self.read_by_arrow)
 
     @property
     def reading(self) -> tuple[str, ...]:

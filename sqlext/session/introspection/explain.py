@@ -108,7 +108,7 @@ def explained(
         told: what is not in the plan.
     """
     writer = _WRITERS.get(detail)
-    course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow))
+    course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow if a.function))
     if writer:
         return redact_forms(writer(plan, course))
     told = told or Told()

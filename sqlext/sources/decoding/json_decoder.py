@@ -10,7 +10,7 @@ that stands twice) are looked at line by line (``json_objects``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from sqlext.connectors.splits import Passes
-from sqlext.sources.arrow_types import ArrowField, require_digits
+from sqlext.sources.arrow_types import ArrowField, require_digits, with_fields
 from sqlext.sources.decoding.json_layout import LayoutReader
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, add_line
 from sqlext.sources.decoding.json_scanner import BLANKS
@@ -51,10 +51,13 @@ class JsonBlocks:
 
     def read(self, block: bytes) -> pa.RecordBatch | None:
         """Return the rows of a block, one for each line; None where each line must be looked at."""
-        if not self._columns or not _is_utf8(block) or (self._has_inner_clocks and _ZONE.search(block)):
+        if not self._columns or not _is_utf8(block):
             return None
         made = self._alike.read(block)
-        return made if made is not None else self._by_arrow(block)
+        if made is not None:
+            return made
+        # Arrow's parser takes a wall clock in a row with a zone for the instant that it is; a layout's reader does not.
+        return None if self._has_inner_clocks and _ZONE.search(block) else self._by_arrow(block)
 
     def _by_arrow(self, block: bytes) -> pa.RecordBatch | None:
         # As many rows: none of several objects in a line, none of a part of one.
@@ -65,7 +68,7 @@ class JsonBlocks:
         for zoned in (self._zoned, not self._zoned) if self._has_instants else (self._zoned,):
             try:
                 table = arrow_json.read_json(pa.py_buffer(block), _READING, self._parsing(zoned))
-                read = {c.name: _as(table.column(c.name).combine_chunks(), c.type) for c in self._columns}
+                read = {c.name: _read(table.column(c.name).combine_chunks(), c) for c in self._columns}
             except pa.ArrowInvalid:
                 continue
             self._zoned = zoned
@@ -100,9 +103,11 @@ class JsonDecoder:
         reader = JsonBlocks(self.columns)
         for index, block in enumerate(blocks(part)):
             made = reader.read(block)
-            if made is None:
-                made = self._by_line(block, partial(line_place, part, index))
-            yield made
+            yield self._by_line(block, partial(line_place, part, index)) if made is None else made
+
+    def looking_at(self, types: Mapping[str, pa.DataType]) -> JsonDecoder:
+        """Return the same; see ``LooksAtFields``."""
+        return JsonDecoder(tuple(c._replace(looked_at=types.get(c.name)) for c in self.columns))
 
     def _by_line(self, block: bytes, place: Callable[[int], str]) -> pa.RecordBatch:
         made = ObjectRows(self.columns)
@@ -113,7 +118,10 @@ class JsonDecoder:
                 add_line(made, line)
             except MALFORMED as error:
                 raise malformed(place(number), line, error, SKIPS.format(form="json")) from error
-        return made.batch()
+        batch = made.batch()
+        if all(c.looked_at is None for c in self.columns):
+            return batch
+        return pa.record_batch({c.name: with_fields(batch.column(c.name), c.made) for c in self.columns})
 
 
 # Larger than a block and the end of its last line: Arrow refuses an object that crosses its own blocks.
@@ -129,6 +137,10 @@ def _read_as(of: pa.DataType, zoned: bool) -> pa.DataType:
     if pa.types.is_date32(of) or of == WALL_CLOCK:
         return pa.string()
     return pa.timestamp("us") if pa.types.is_timestamp(of) and of.tz and not zoned else of
+
+
+def _read(values: pa.Array, column: ArrowField) -> pa.Array:
+    return with_fields(_as(values, column.type), column.made)
 
 
 def _as(values: pa.Array, of: pa.DataType) -> pa.Array:

@@ -5,20 +5,51 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import pyarrow as pa
+
+from sqlext.connectors.splits import LooksAtFields, SplitReader
 from sqlext.rewrite.script.model import ArrowView
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
 from sqlext.sources.tables import reader_of
 from sqlext.spark.observed import READ_BY_US
-from sqlext.spark.reading.data_source import ArrowInput, open_arrow
+from sqlext.spark.reading.data_source import ArrowInput, open_arrow, open_at_once
 from sqlext.stores.location import Location
 from sqlext_udfs.spark.registry import PackedFunction, operator
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, Observation, SparkSession
 
 _DEFAULT_TASKS = 8
+
+
+def row_input(spark: SparkSession, step: ArrowView, sources: Location) -> ArrowInput:
+    """Return what reads a table, and makes the rows of a view without an operator; raises as ``packed_input``."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    from sqlext.sources.rows import RowWork
+
+    types = cast("tuple[pa.DataType, ...]", step.types)
+    work = RowWork(cast(Program, step.program), types)
+    fields = from_arrow_schema(pa.schema([(f"c{i}", of) for i, of in enumerate(types)]), prefer_timestamp_ntz=True)
+    ddl = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in fields)
+    return ArrowInput(_reader(spark, step, work.program, sources), f"{ddl}, {READ} BIGINT", work)
+
+
+def rows_at_once(spark: SparkSession, given: ArrowInput) -> CountedRows:
+    """Return all rows of a ``row_input`` as a static DataFrame."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    counted = Observation()
+    rows = open_at_once(spark, given).observe(counted, f.sum(READ).alias(READ))
+    return CountedRows(rows.where(f"{READ} IS NULL").drop(READ), counted)
+
+
+def _reader(spark: SparkSession, step: ArrowView, program: Program, sources: Location) -> SplitReader:
+    reader = reader_of(step.table).reader(step.table, step.needed, sources.below(step.scan), tasks_of(spark))
+    fields = program.looked_at()
+    return reader.looking_at(fields) if fields and isinstance(reader, LooksAtFields) else reader
 
 
 def packed_input(
@@ -35,9 +66,8 @@ def packed_input(
         OptionError: OPT-009 if nothing lies at the table's path.
     """
     work = work_of(spark, step, arguments, times=times)
-    tables = reader_of(step.table)
-    reader = tables.reader(step.table, step.needed, sources.below(step.scan), tasks_of(spark))
-    return ArrowInput(reader, MARKED, work, tables.limit(step.table))
+    reader = _reader(spark, step, work.program, sources)
+    return ArrowInput(reader, MARKED, work, reader_of(step.table).limit(step.table))
 
 
 def work_of(spark: SparkSession, step: ArrowView, arguments: Mapping[str, Any], *, times: bool = False) -> PackedWork:
@@ -57,7 +87,7 @@ def packed_rows(spark: SparkSession, given: ArrowInput, scan: str) -> DataFrame:
 
 def packed_at_once(spark: SparkSession, given: ArrowInput) -> CountedRows:
     """Return all packed rows as a static DataFrame."""
-    return counted_rows(open_arrow(spark, given, at_once=True))
+    return counted_rows(open_at_once(spark, given))
 
 
 class CountedRows(NamedTuple):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from pyspark import cloudpickle
 from pyspark.errors import AnalysisException
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from sqlext.capabilities import ADMISSION, require
@@ -53,13 +53,39 @@ class ArrowInput:
     holds: HoldsPlace | None = None
 
 
-def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False) -> DataFrame:
-    """Return a source as a streaming DataFrame, or all that it has when it is read as a static one."""
+def open_at_once(spark: SparkSession, source: ArrowInput) -> DataFrame:
+    """Return all that a source has now, as a static DataFrame.
+
+    Of a static data source Spark would ask for columns, slices and rows in a process each, one after the other. The
+    driver knows all of that.
+    """
+    reader = copy.deepcopy(source.reader)  # what it opens here cannot go to the workers
+    try:
+        start = reader.initial()
+        slices = [pickle.dumps(piece) for piece in reader.slices(start, reader.latest(start, None))]
+    finally:
+        reader.close()
+    # A task for each slice, which unpacks its own alone.
+    tasks = spark.range(0, len(slices), 1, max(len(slices), 1))
+    return tasks.mapInArrow(partial(_read_slices, source, slices), source.schema)
+
+
+def _read_slices(
+    source: ArrowInput, slices: Sequence[bytes], numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield what is made of some slices, by their numbers."""
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            piece: Slice = pickle.loads(slices[number])  # noqa: S301 - Spark itself sends it so
+            yield from rows_of(source, SlicePartition(piece, number))
+
+
+def open_arrow(spark: SparkSession, source: ArrowInput) -> DataFrame:
+    """Return a source as a streaming DataFrame."""
     _register(spark)
     dumps: Callable[[object], bytes] = cloudpickle.dumps
     packed = base64.b64encode(dumps(replace(source, work=_Sealed(dumps(source.work))))).decode("ascii")
-    read = spark.read if at_once else spark.readStream
-    return read.format(FORMAT).option(_INPUT, packed).option(_COLUMNS, source.schema).load()
+    return spark.readStream.format(FORMAT).option(_INPUT, packed).option(_COLUMNS, source.schema).load()
 
 
 def _register(spark: SparkSession) -> None:
@@ -119,10 +145,6 @@ class ArrowSource(DataSource):
 
         return ArrowStreamReader(self._input())
 
-    def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader of all that is there."""
-        return ArrowReader(self._input())
-
     def _input(self) -> ArrowInput:
         # Spark itself sends this class by pickle: whoever can set the option can run code anyway.
         return cast(ArrowInput, pickle.loads(base64.b64decode(self.options[_INPUT])))  # noqa: S301
@@ -142,23 +164,3 @@ def rows_of(source: ArrowInput, partition: InputPartition) -> Iterator[pa.Record
     piece = cast("Slice", partition.value)
     yield from source.work.process(piece.split, partial(source.reader.read, piece), partition.place)
     spare_what_is_loaded()
-
-
-class ArrowReader(DataSourceReader):
-    """All that a source has, read once."""
-
-    def __init__(self, source: ArrowInput) -> None:
-        self._source = source
-
-    def partitions(self) -> Sequence[InputPartition]:
-        """Return the slices of it."""
-        reader = copy.deepcopy(self._source.reader)  # what it opens here cannot go to the workers
-        try:
-            start = reader.initial()
-            return [SlicePartition(s) for s in reader.slices(start, reader.latest(start, None))]
-        finally:
-            reader.close()
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield what is made of a slice."""
-        yield from rows_of(self._source, partition)

@@ -69,7 +69,7 @@ class OwnReaders:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         from sqlext.spark.reading.arrow_sources import tasks_of
-        from sqlext.spark.reading.data_source import ArrowInput, open_arrow
+        from sqlext.spark.reading.data_source import ArrowInput, open_arrow, open_at_once
 
         connector = connector_of(source.table)
         state = self._home.sources.below(source.view) if self._home is not None else None
@@ -81,7 +81,7 @@ class OwnReaders:
         fields = from_arrow_schema(own.schema, prefer_timestamp_ntz=True)
         ddl = ", ".join(f"{identifier(f.name)} {f.dataType.simpleString()}" for f in fields)
         given = ArrowInput(own.reader, ddl, limit=own.limit, holds=self._holds(source.view))
-        raw = open_arrow(self._spark, given, at_once=not source.streaming)
+        raw = (open_arrow if source.streaming else open_at_once)(self._spark, given)
         return open_frame(self._spark, raw, replace(spec, fixed_schema=False))
 
     def open_packed(self, step: ArrowView, arguments: Mapping[str, Any]) -> DataFrame:
@@ -93,11 +93,21 @@ class OwnReaders:
         Raises:
             SqlExtError: see ``open``.
         """
-        from sqlext.spark.reading.arrow_sources import packed_at_once, packed_input, packed_rows
+        from sqlext.spark.reading.arrow_sources import (
+            packed_at_once,
+            packed_input,
+            packed_rows,
+            row_input,
+            rows_at_once,
+        )
 
         assert self._home is not None
         if self._script.at_once:
             anew = self._home.sources.below(uuid.uuid4().hex)  # a run that failed is no reason to read what it has seen
+            if not step.function:
+                made = rows_at_once(self._spark, row_input(self._spark, step, anew))
+                self.counted.append(made.counted)
+                return made.rows
             found = self._shared.rows(step, anew) if self._shared is not None else None
             if found is None:
                 found = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))

@@ -111,10 +111,10 @@ class PackedTables:
 
     def _packed(self, number: int, sources: Location) -> DataFrame:
         """Return the packed rows of all views of a table; opened by the first that asks."""
-        from sqlext.spark.reading.data_source import open_arrow
+        from sqlext.spark.reading.data_source import open_at_once
 
         if number not in self._kept:
-            packed = open_arrow(self.spark, self._input(self.reads[number], sources), at_once=True)
+            packed = open_at_once(self.spark, self._input(self.reads[number], sources))
             self._kept[number] = packed.persist()
         return self._kept[number]
 

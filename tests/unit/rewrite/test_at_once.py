@@ -46,9 +46,10 @@ def is_at_once(folder: Path, query: str, options: str = "", settings: str = "") 
         _COUNTS.replace("COUNT(*)", "COUNT(DISTINCT v)"),
         _TOP,
         _JOINED,
+        "SELECT k, CAST(v AS BIGINT) FROM t WHERE v > 1",
     ],
 )
-def test_windows_that_close_once(tmp_path: Path, query: str) -> None:
+def test_what_gives_each_row_once(tmp_path: Path, query: str) -> None:
     assert is_at_once(tmp_path, query)
 
 
@@ -62,7 +63,8 @@ def test_windows_that_close_once(tmp_path: Path, query: str) -> None:
         (_COUNTS, "", "SET 'sqlext.bounded' = 'catch-up';"),
         (_COUNTS, "", "SET 'execution.runtime-mode' = 'batch';"),
         (f"{_COUNTS} UNION ALL SELECT k, CAST(v AS BIGINT) FROM u", "", ""),
-        ("SELECT k, CAST(v AS BIGINT) FROM t", "", ""),
+        ("SELECT k, CAST(v AS BIGINT) FROM t", ", 'maxFilesPerTrigger' = '1'", ""),
+        ("SELECT k, CAST(v AS BIGINT) FROM t", ", 'source.monitor-interval' = '1 s'", ""),
         (f"SELECT k, MAX(n) FROM ({_WINDOWED}) GROUP BY k", "", "SET 'sqlext.sink.updates' = 'final-state';"),
         (_JOINED.split(" AND a.window_start")[0], "", ""),
     ],

@@ -66,7 +66,7 @@ def test_windows_that_are_alike_are_combined_once(tmp_path: Path) -> None:
 def test_a_query_with_a_place_of_its_own_is_told_of(tmp_path: Path) -> None:
     once = ["t: read and decoded once for s0, s2"]
     other = _SUMS.replace("'10'", "'15'")
-    alone = ["t: this query reads it by itself: Arrow does not combine its rows where it reads them"]
+    alone = ["t: this query reads it by itself: its rows are not combined where they are read"]
     assert explained(tmp_path, [_COUNTS, _ROWS, other]) == [once, alone, once]
 
 

@@ -251,3 +251,26 @@ def test_a_line_that_nests_deeply_or_has_many_keys(line: bytes, tmp_path: Path) 
     else:
         assert sum(batch.num_rows for batch in read) == 2
     assert process_time() - began < 10
+
+
+_SOME = pa.struct([("in", pa.struct([("t", pa.timestamp("us", "UTC"))]))])
+
+
+@pytest.mark.parametrize("first", ['{"i":1}', '{"r":{"i":1}}{"i":2}'], ids=["many at once", "line by line"])
+def test_fields_that_nobody_looks_at_are_left_out(first: str, tmp_path: Path) -> None:
+    """Whoever reads a block, and their values still must fit."""
+    file = tmp_path / "rows.json"
+    decoder = JsonDecoder((ROW,)).looking_at({"r": _SOME})
+
+    def rows(line: str) -> list[object]:
+        file.write_text(f"{first}\n{line}\n")
+        batches = list(decoder.read(Range(str(file), 0, file.stat().st_size)))
+        assert {batch.schema.field("r").type for batch in batches} == {_SOME}
+        return [row["r"] for batch in batches for row in batch.to_pylist()][1:]
+
+    assert rows('{"r":{"s":"a","i":5,"in":{"t":"2024-01-01 00:00:00"}}}') == [
+        {"in": {"t": datetime(2024, 1, 1, tzinfo=UTC)}}
+    ]
+    assert rows('{"r":null}') == [None]
+    with pytest.raises(SqlExtError):
+        rows('{"r":{"s":"a","i":"x","in":{"t":"2024-01-01 00:00:00"}}}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -86,6 +87,17 @@ def _as_decimal(column: pa.Array, of: pa.DataType) -> pa.Array:
         return column.cast(of)
     except pa.ArrowInvalid as error:
         raise SPARK.too_large(type_name(number_type(of))) from error
+
+
+def tried_decimal(column: pa.Array, of: pa.DataType) -> pa.Array:
+    """Return exact numbers as DECIMALs, rounded half up; NULL where one has too many digits."""
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.decimal128(_INTEGRAL_DIGITS[64] - 1, 0))
+    wide = column.cast(pa.decimal256(_ALL_DIGITS, max(column.type.scale, of.scale)))
+    if column.type.scale > of.scale:
+        wide = pc.round(wide, of.scale, round_mode="half_towards_infinity")
+    most = pa.scalar(Decimal(10) ** (of.precision - of.scale), pa.decimal256(_MOST_DIGITS + 1, 0))
+    return pc.if_else(pc.less(pc.abs(wide), most), wide, pa.scalar(None, wide.type)).cast(of)
 
 
 def low_bits(column: pa.Array, of: pa.DataType) -> pa.Array:

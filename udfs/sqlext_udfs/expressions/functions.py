@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlext_udfs.expressions.casts import low_bits, widened
+from sqlext_udfs.expressions.casts import low_bits, tried_decimal, widened
 from sqlext_udfs.expressions.text_functions import TEXT_FUNCTIONS, first
 from sqlext_udfs.kernel.arrow_numpy import Values, column_of, known, numbers
 
@@ -106,6 +106,7 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     # A view, not a cast: microseconds of both types are the same 64 bits.
     "shifted": lambda of, time, by: pc.add_checked(time.view(pa.int64()), by).view(of),
     "cast": lambda of, value: widened(value, of),
+    "tried decimal": lambda of, value: tried_decimal(value, of),
     "checked cast": lambda of, value: value.cast(of),
     "not": lambda of, value: pc.invert(value.cast(of)),
     "is null": lambda of, value: value.is_null(),

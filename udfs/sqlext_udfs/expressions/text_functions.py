@@ -74,6 +74,34 @@ def _trimmed(trim: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     return lambda of, texts, characters: trim(texts, characters=str(first(characters)))
 
 
+def _part(of: pa.DataType, texts: pa.Array, delimiter: pa.Array, place: pa.Array) -> pa.Array:
+    """Return what stands between delimiters, counted from 0; NULL where there are fewer."""
+    if not len(texts):
+        return texts
+    number = int(first(place))
+    parts = pc.split_pattern(texts, first(delimiter), max_splits=number + 1)
+    places = pc.add(parts.offsets.slice(0, len(parts)), number)
+    there = pc.greater(pc.list_value_length(parts), number)
+    return parts.values.take(pc.if_else(there, places, pa.scalar(None, places.type)))
+
+
+def _null_if(of: pa.DataType, texts: pa.Array, other: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(texts, other), pa.scalar(None, of), texts)
+
+
+def _extracted(of: pa.DataType, texts: pa.Array, pattern: pa.Array, group: pa.Array) -> pa.Array:
+    """Return what a group of a regular expression holds: an empty text without a match, or where it has no part in it.
+
+    The pattern has no escapes, and no parentheses in sets.
+    """
+    if not len(texts):
+        return texts
+    before, *others = str(first(pattern)).split("(")
+    named = before + "".join(f"(?P<g{n}>{rest}" for n, rest in enumerate(others, 1))
+    found = pc.struct_field(pc.extract_regex(texts, named), f"g{first(group)}")
+    return pc.if_else(pc.is_valid(texts), pc.fill_null(found, ""), texts)
+
+
 def _joined(of: pa.DataType, between: pa.Array, first: pa.Array, *others: pa.Array) -> pa.Array:
     """Return texts with a separator between those that are there; Arrow leaves a row out that has none."""
     none = reduce(pc.and_, (pc.is_null(texts) for texts in (first, *others)))
@@ -98,6 +126,10 @@ TEXT_FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "right": _right,
     "lpad": _padded(pc.utf8_lpad),
     "rpad": _padded(pc.utf8_rpad),
+    "split part": _part,
+    "null if": _null_if,
+    "matches": lambda of, texts, pattern: pc.match_substring_regex(texts, str(first(pattern))),
+    "extracted": _extracted,
     "reverse": lambda of, texts: pc.utf8_reverse(texts),
     "repeat": lambda of, texts, count: pc.binary_repeat(texts, int(first(count))),
     "locate": _located,

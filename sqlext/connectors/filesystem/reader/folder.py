@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from sqlext.connectors.splits import Limit, Offset, Passes, Slice
+from sqlext.connectors.splits import Limit, LooksAtFields, Offset, Passes, Slice
 from sqlext.locations import is_remote
 from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
@@ -44,6 +44,11 @@ class FolderReader:
     access: FileAccess = LOCAL
     may_be_missing: bool = False
     _opened: list[FileLog] = field(default_factory=list, compare=False, repr=False)
+
+    def looking_at(self, types: Mapping[str, pa.DataType]) -> FolderReader:
+        """Return the same with fewer fields, where the format can leave some out; see ``LooksAtFields``."""
+        decoder = self.decoder
+        return replace(self, decoder=decoder.looking_at(types)) if isinstance(decoder, LooksAtFields) else self
 
     def initial(self) -> Offset:
         """Return the beginning."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,14 +13,15 @@ from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.changelog import JSON_CHANGELOG_FORMATS, ChangelogFormat
 from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
-from sqlext.locations import on_disk
+from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
-from sqlext.sinks.base import Foreseen, Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import Foreseen, PartWriter, Sink, SinkContext, refuse_mode
 from sqlext.sinks.commit_notes import Commit
 from sqlext.sinks.encoding import encoded, message_fields, message_options, partition_text
 from sqlext.stores.files import FileAccess
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 _SPARK_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -94,12 +95,42 @@ class FileSink(Sink):
         """Write a batch and commit it."""
         self.commit(batch_id, partial(self._stage, df))
 
-    def commit(self, batch_id: int, stage: Callable[[str], None]) -> None:
-        """Write a batch and commit it, unless it is there; ``stage`` writes its files into the folder that it gets."""
+    def commit(self, batch_id: int, stage: Callable[[str], None], files: Container[str] | None = None) -> None:
+        """Write a batch and commit it, unless it is there.
+
+        Args:
+            batch_id: its number.
+            stage: writes its files into the folder that it gets.
+            files: the names of these, once they are written; None for all that are there then.
+        """
         folder = self.folder()
-        folder.commit(batch_id, stage, partial(self.plan, folder, batch_id))
+
+        def planned(staged: Iterable[str]) -> FileCommit:
+            return self.plan(folder, batch_id, [name for name in staged if files is None or name in files])
+
+        folder.commit(batch_id, stage, planned)
         if self.context.notes is not None:
             self.context.notes.add(self.context.query, Commit(folder.path, folder.identity, batch_id, 0))
+
+    def part_writer(self, schema: pa.Schema) -> PartWriter | None:
+        """Return what writes part files where rows are made; see ``Sink.part_writer``."""
+        shuffled = self.spec.option("sink.parallelism") or self.spec.flag("sink.shuffle-by-partition.enable")
+        if is_remote(self.path) or shuffled or self.context.mode != "append" or self._changes is not None:
+            return None
+        from sqlext.connectors.filesystem.local_sink import part_writer  # it needs Arrow, which few statements do
+
+        return part_writer(self, schema)
+
+    def write_parts(self, batch_id: int, stage: Callable[[str], Iterable[str]]) -> None:
+        """Take a batch as files; see ``Sink.write_parts``."""
+        named = set[str]()
+
+        def staged(where: str) -> None:
+            named.update(stage(where))
+            self.context.check_fence()
+
+        # What a task has left that did not come to its end is no part of the batch.
+        self.commit(batch_id, staged, named)
 
     def finish(self, spark: SparkSession) -> None:
         """Delete the staging: a query that has ended repeats no batch."""
@@ -110,10 +141,7 @@ class FileSink(Sink):
         return Folder(self.path, self.context.identity, self.settings)
 
     def _stage(self, df: DataFrame, where: str) -> None:
-        columns = self.held()
-        for column in self.spec.columns:
-            if column.name in self.spec.partitioned_by:
-                columns[column.name] = partition_text(column, self.context.zone)
+        columns = self.with_partitions()
         rows = self._spread(df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items())))
         writer = rows.write.format(self._spark_format).options(**self._writer_options()).mode("overwrite")
         if self.spec.partitioned_by:
@@ -145,6 +173,11 @@ class FileSink(Sink):
             return encoded(self.spec, self.context.zone)
         columns = (c for c in self.spec.columns if c.name not in self.spec.partitioned_by)
         return message_fields(self._changes, columns, dict(self.spec.options), self.context)
+
+    def with_partitions(self) -> dict[str, str]:
+        """Return the same, and the texts of partition columns."""
+        of = (column for column in self.spec.columns if column.name in self.spec.partitioned_by)
+        return {**self.held(), **{column.name: partition_text(column, self.context.zone) for column in of}}
 
     def _writer_options(self) -> dict[str, str]:
         options = dict(self.spec.options)
