@@ -5,6 +5,7 @@ SELECT user_name, COUNT(*) AS n, SUM(amount) AS total FROM clicks WHERE amount >
 GROUP BY user_name HAVING COUNT(*) > 1;
 
 -- becomes
+-- one batch: all that there is is read at once, and no state is kept
 -- view sqlext_step_1: of clicks Arrow reads user_name, amount, ts; rows are combined by key and slice where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now

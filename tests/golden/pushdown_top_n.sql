@@ -6,6 +6,7 @@ SELECT user_name, amount FROM (
 ) WHERE n <= 2;
 
 -- becomes
+-- one batch: all that there is is read at once, and no state is kept
 -- view sqlext_step_1: of clicks Arrow reads user_name, amount, ts; rows are packed by key for `rank` where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now

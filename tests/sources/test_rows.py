@@ -8,8 +8,9 @@ import pytest
 
 from sqlext.connectors.filesystem.sink import commit
 from sqlext.errors import SqlExtError
-from tests.sources.run_by import Case
 from tests.workspace import Workspace
+
+from .run_by import Case
 
 _TABLE = """CREATE TABLE t (k STRING, v INT, r ROW<a BIGINT, s STRING, w TIMESTAMP(3)>) WITH (
   'connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json');"""
@@ -20,8 +21,8 @@ _LINES = [
     '{"k": "a/b", "v": 4}',
     '{"k": "z", "v": 3, "r": {"a": 9, "s": "ä"}}',
 ]
-_COLUMNS = "v INT, a DECIMAL(6, 2), w TIMESTAMP(3), s STRING, k STRING"
-_QUERY = "SELECT v + 1, r.a * 1.5, r.w, UPPER(r.s), k FROM t WHERE v > 0"
+_COLUMNS = "v INT, a DECIMAL(22, 2), w TIMESTAMP(3), s STRING, k STRING"
+_QUERY = "SELECT v + 1, CAST(r.a AS DECIMAL(22, 2)), r.w, UPPER(r.s), k FROM t WHERE v > 0"
 _JSON = "'connector' = 'filesystem', 'format' = 'json'"
 
 

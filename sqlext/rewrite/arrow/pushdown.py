@@ -69,6 +69,16 @@ class Pushed:
             both_sides=len(self.program.branches) > 1,
         )
 
+    def with_types(self) -> tuple[Pushed, list[str]]:
+        """Return it with the columns alone that have a type, as ``c0``, ``c1``, ...; and all as SQL over these."""
+        ((*others, last),) = self.program.branches
+        typed = [n for n, of in enumerate(self.types) if of != _UNKNOWN]
+        made = tuple((f"c{place}", last.columns[n][1]) for place, n in enumerate(typed))
+        program = replace(self.program, branches=((*others, replace(last, columns=made)),))
+        texts = [f"c{typed.index(n)}" if n in typed else "NULL" for n in range(len(self.types))]
+        named = [f"{text} AS c{n}" for n, text in enumerate(texts)]
+        return replace(self, program=program, types=tuple(self.types[n] for n in typed)), named
+
     @property
     def passes_over(self) -> bool:
         """Whether the statistics of its files may say that rows need not be read."""

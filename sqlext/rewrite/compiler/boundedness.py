@@ -17,9 +17,12 @@ from sqlext.plan.nodes import Scan
 from sqlext.plan.stateful import Stateful
 from sqlext.rewrite.script.model import ArrowView, SourceView, Step
 from sqlext.sources.tables import reader_of
+from sqlext.stores.files import holds_bytes
 
 #: Formats that give all they have in one micro-batch unless a limit is set.
 _WHOLE = frozenset({"csv", "json", "parquet", "orc", "text"})
+#: Up to how many bytes of a table operators hold as rows in one batch. Of more a stream keeps them in its state.
+MOST_HELD = 1 << 31
 _LIMITS = ("maxFilesPerTrigger", "maxBytesPerTrigger")
 
 
@@ -65,14 +68,22 @@ def refuse_endless_final_state(insert: BoundInsert, bounded: bool) -> None:
 def fits_at_once(plan: PlanNode) -> bool:
     """Return whether a rewritten plan gives as one batch what it gives as a stream, if Arrow reads all its streams.
 
-    So it does where whatever keeps rows gives each of its rows once, when the watermark says so.
+    A stream of all that is there takes it in one micro-batch. So it does where no row depends on how that is cut.
     """
-    return plan.streaming and any(isinstance(node, Stateful) for node in walk(plan)) and gives_rows_once(plan)
+    kept = [node for node in walk(plan) if isinstance(node, Stateful)]
+    return plan.streaming and bool(kept) and all(node.settles for node in kept)
 
 
-def gives_rows_once(plan: PlanNode) -> bool:
-    """Return whether whatever keeps rows gives each of its rows once, when the watermark says so."""
-    return all(node.waits for node in walk(plan) if isinstance(node, Stateful))
+def holds_rows(plan: PlanNode) -> bool:
+    """Return whether an operator of a rewritten plan keeps rows as they come: one batch takes all of them at once."""
+    return not all(node.waits for node in walk(plan) if isinstance(node, Stateful))
+
+
+def fits_into_memory(plan: PlanNode) -> bool:
+    """Return whether the tables of a plan are known to have so little that a worker can hold a part of their rows."""
+    tables = [scan.table for scan in streaming_scans(plan)]
+    paths = [table.option("path") or table.option("table-path") for table in tables if connector_of(table).in_files]
+    return len(paths) == len(tables) and not any(holds_bytes(path, MOST_HELD) for path in paths)
 
 
 def fits_in_process(plan: PlanNode, *, latest: bool) -> bool:

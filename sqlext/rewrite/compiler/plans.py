@@ -8,7 +8,13 @@ from sqlext.connectors.readers import Unread
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
-from sqlext.rewrite.compiler.boundedness import fits_at_once, fits_in_process, reads_at_once
+from sqlext.rewrite.compiler.boundedness import (
+    fits_at_once,
+    fits_in_process,
+    fits_into_memory,
+    holds_rows,
+    reads_at_once,
+)
 from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
@@ -55,7 +61,10 @@ def script_of(
         return renderer, renderer.relation(rewritten)
 
     # Rendering alone shows whether Arrow reads all streams, so a query that might be one batch is tried as one first.
-    renderer, relation = rendered(at_once=local or (at_once and readers.at_once(end) and fits_at_once(rewritten)))
+    one = at_once and readers.at_once(end) and fits_at_once(rewritten)
+    # One that goes on is what it was when it began.
+    one = one and (begun is not None or not holds_rows(rewritten) or fits_into_memory(rewritten))
+    renderer, relation = rendered(at_once=local or one)
     if renderer.at_once and not local and not reads_at_once(renderer.sources, renderer.steps):
         reasons = renderer.read_by_spark
         renderer, relation = rendered(at_once=False)
@@ -66,6 +75,7 @@ def script_of(
     selected = [named(unless_late(text) if late else text, name) for text, name in final]
     # Behind the visible columns, in the order of ``PlanNode.hidden``, as ``SparkScript.query`` says.
     selected += [identifier(name) for name in plan.hidden]
+    by_spark = {source.table.name.name for source in renderer.sources}
     script = SparkScript(
         tuple(renderer.sources),
         tuple(renderer.steps),
@@ -79,7 +89,7 @@ def script_of(
         kept=tuple(renderer.kept),
         table_functions=tuple(renderer.table_functions.values()),
         left=tuple(renderer.left),
-        read_by_spark=tuple(renderer.read_by_spark.items()),
+        read_by_spark=tuple((t, why) for t, why in renderer.read_by_spark.items() if t in by_spark),
         at_once=renderer.at_once,
         local=local,
         buckets=(begun.buckets if begun is not None else None) or wanted_buckets(env.settings),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.plan.base import KIND
 from sqlext.plan.stateful import Stateful
-from sqlext.rewrite.arrow.choose_source import chosen_inputs
+from sqlext.rewrite.arrow.choose_source import chosen_input, chosen_inputs
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import OperatorView, SqlView
@@ -61,6 +61,20 @@ class OperatorStep(ABC):
         )
 
 
+def rows_of_input(of: OperatorInput, renderer: Rendering) -> str:
+    """Return the query of an operator's input that is not worked on where it is read.
+
+    In a query that is one batch Arrow reads it nevertheless, where it can: then nothing of it is a stream.
+    """
+    pushed = chosen_input(of, 0, renderer) if renderer.at_once and not renderer.local else None
+    if pushed is None:
+        return of.query(renderer)
+    renderer.read_by_spark.pop(pushed.scan.table.name.name, None)
+    typed, columns = pushed.with_types()
+    view = renderer.add_step(lambda name: typed.view(name, "", ()))
+    return f"SELECT {', '.join(columns)} FROM {view}"
+
+
 @dataclass(frozen=True)
 class SpecifiedStep(OperatorStep):
     """What an operator with a specification is told (``sqlext_udfs.spark.specified``).
@@ -83,7 +97,7 @@ class SpecifiedStep(OperatorStep):
         pushed = chosen_inputs(inputs, keys, renderer)
         if pushed is not None:
             return self.add_pushed(renderer, pushed)
-        return self.add(renderer, " UNION ALL ".join(i.query(renderer) for i in inputs))
+        return self.add(renderer, " UNION ALL ".join(rows_of_input(i, renderer) for i in inputs))
 
     def arguments(self, name: str) -> Arguments:
         """Return the specification, and what there is to know of time."""

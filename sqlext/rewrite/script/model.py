@@ -325,7 +325,7 @@ class SparkScript:
     @property
     def makes_rows(self) -> bool:
         """Whether its rows are those that a program makes where Arrow reads its only table."""
-        return any(not step.function for step in self.read_by_arrow)
+        return len(self.steps) == 1 and any(not step.function for step in self.read_by_arrow)
 
     @property
     def reading(self) -> tuple[str, ...]:

@@ -47,6 +47,8 @@ def is_at_once(folder: Path, query: str, options: str = "", settings: str = "") 
         _TOP,
         _JOINED,
         "SELECT k, CAST(v AS BIGINT) FROM t WHERE v > 1",
+        _JOINED.split(" AND a.window_start")[0],
+        "SELECT t.k, COUNT(*) FROM t JOIN u ON t.k = u.k GROUP BY t.k",
     ],
 )
 def test_what_gives_each_row_once(tmp_path: Path, query: str) -> None:
@@ -66,7 +68,7 @@ def test_what_gives_each_row_once(tmp_path: Path, query: str) -> None:
         ("SELECT k, CAST(v AS BIGINT) FROM t", ", 'maxFilesPerTrigger' = '1'", ""),
         ("SELECT k, CAST(v AS BIGINT) FROM t", ", 'source.monitor-interval' = '1 s'", ""),
         (f"SELECT k, MAX(n) FROM ({_WINDOWED}) GROUP BY k", "", "SET 'sqlext.sink.updates' = 'final-state';"),
-        (_JOINED.split(" AND a.window_start")[0], "", ""),
+        ("SELECT k, CAST(CURRENT_WATERMARK(ts) IS NULL AS BIGINT) FROM t", "", ""),
     ],
 )
 def test_what_stays_a_stream(tmp_path: Path, query: str, options: str, settings: str) -> None:
