@@ -117,7 +117,7 @@ class PartFile(NamedTuple):
     rows: int
 
 
-class PartWriter(Protocol):
+class WritesParts(Protocol):
     """Writes files of a sink where rows are made; it travels to workers by pickle."""
 
     def write(self, rows: Iterable[pa.Table], where: str, number: int) -> Iterator[PartFile]:
@@ -191,7 +191,7 @@ class Sink:
         """Take a batch that cannot have been written before."""
         self.write(df, batch_id)
 
-    def part_writer(self, schema: pa.Schema) -> PartWriter | None:
+    def part_writer(self, schema: pa.Schema) -> WritesParts | None:
         """Return what writes its files where rows are made; None where Spark alone writes them.
 
         Args:

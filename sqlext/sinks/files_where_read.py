@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlext.sinks.base import PartWriter, Sink
-from sqlext.sinks.small_results import Counts
+from sqlext.sinks.base import Sink, WritesParts
+from sqlext.sinks.small_results import BatchCounts
 from sqlext.sources.program import Facts
 from sqlext.sources.rows import RowWork
 from sqlext.sources.stream import Read, Work
@@ -35,7 +35,7 @@ class FileWork(Work):
 
     rows: RowWork
     names: tuple[str, ...]
-    writer: PartWriter
+    writer: WritesParts
     where: str
 
     def process(self, split: str, read: Read, place: int = 0) -> Iterator[pa.RecordBatch]:
@@ -63,7 +63,7 @@ class FilesWhereRead:
     given: Callable[[], ArrowInput]
     names: tuple[str, ...]
     sink: Sink
-    writer: PartWriter
+    writer: WritesParts
 
     @classmethod
     def of(
@@ -73,7 +73,7 @@ class FilesWhereRead:
         writer = sink.part_writer(schema)
         return None if writer is None else cls(spark, given, tuple(schema.names), sink, writer)
 
-    def written(self, batch_id: int, *, repeated: bool) -> Counts | None:
+    def written(self, batch_id: int, *, repeated: bool) -> BatchCounts | None:
         """Write a batch; None where it may have been written, and its rows are counted otherwise.
 
         Raises:
@@ -81,14 +81,14 @@ class FilesWhereRead:
         """
         if repeated:
             return None
-        counts: list[Counts] = []
+        counts: list[BatchCounts] = []
         self.sink.write_parts(batch_id, partial(self._stage, counts))
         return counts[0]
 
-    def _stage(self, counts: list[Counts], where: str) -> Iterable[str]:
+    def _stage(self, counts: list[BatchCounts], where: str) -> Iterable[str]:
         given = self.given()
         assert isinstance(given.work, RowWork)
         work = FileWork(given.work, self.names, self.writer, where)
         files = open_at_once(self.spark, ArrowInput(given.reader, _FILES, work)).collect()
-        counts.append(Counts(sum(file["rows"] for file in files), sum(file["read"] for file in files)))
+        counts.append(BatchCounts(sum(file["rows"] for file in files), sum(file["read"] for file in files)))
         return [file["name"] for file in files if file["name"] is not None]

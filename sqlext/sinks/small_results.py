@@ -16,7 +16,7 @@ from sqlext.sinks.base import SinkContext
 from sqlext.sinks.local import LocalSink
 
 
-class Counts(NamedTuple):
+class BatchCounts(NamedTuple):
     """How many rows a batch has written, and how many were read for them."""
 
     written: int
@@ -39,7 +39,7 @@ class SmallResult:
     context: SinkContext
     given: Callable[[], Mapping[str, ReadRows] | None]
 
-    def written(self, batch_id: int, *, repeated: bool) -> Counts | None:
+    def written(self, batch_id: int, *, repeated: bool) -> BatchCounts | None:
         """Write a batch; None where Spark must do it.
 
         Raises:
@@ -52,4 +52,4 @@ class SmallResult:
         self.context.check_fence()
         self.sink.write(found.rows, batch_id, repeated=repeated)
         self.context.check_fence()
-        return Counts(found.rows.num_rows, found.read)
+        return BatchCounts(found.rows.num_rows, found.read)

@@ -15,7 +15,7 @@ from sqlext.connectors.spec import Alteration, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
-from sqlext.sinks.base import Foreseen, PartWriter, Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import Foreseen, Sink, SinkContext, WritesParts, refuse_mode
 from sqlext.sinks.commit_notes import Commit
 from sqlext.sinks.encoding import encoded, message_fields, message_options, partition_text
 from sqlext.stores.files import FileAccess
@@ -112,7 +112,7 @@ class FileSink(Sink):
         if self.context.notes is not None:
             self.context.notes.add(self.context.query, Commit(folder.path, folder.identity, batch_id, 0))
 
-    def part_writer(self, schema: pa.Schema) -> PartWriter | None:
+    def part_writer(self, schema: pa.Schema) -> WritesParts | None:
         """Return what writes part files where rows are made; see ``Sink.part_writer``."""
         shuffled = self.spec.option("sink.parallelism") or self.spec.flag("sink.shuffle-by-partition.enable")
         if is_remote(self.path) or shuffled or self.context.mode != "append" or self._changes is not None:

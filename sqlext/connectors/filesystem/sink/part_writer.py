@@ -94,7 +94,7 @@ class PartWriter:
     ignores_null: bool = False
 
     def write(self, rows: Iterable[pa.Table], where: str, number: int) -> Iterator[PartFile]:
-        """Write rows, and yield the files and how many rows are in each; see ``sinks.base.PartWriter``."""
+        """Write rows, and yield the files and how many rows are in each; see ``sinks.base.WritesParts``."""
         # A task that is run again writes other files; only those of the one that succeeds are told of.
         parts = _Parts(self, Path(on_disk(where)), f"part-{number:05d}-{uuid.uuid4().hex}")
         with naming(where):
