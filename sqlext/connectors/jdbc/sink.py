@@ -17,6 +17,7 @@ from sqlext.connectors.jdbc.statements import BATCHES, Target, batches_table, cr
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
+from sqlext.secrets import redact_text
 from sqlext.sinks.base import RefusedRow, Sink, SinkContext, refuse_mode, row_text
 from sqlext.sinks.commit_notes import Commit
 from sqlext.sinks.last_rows import existence, one_row_per_key
@@ -250,7 +251,7 @@ class JdbcSink(Sink):
         # All rows go to one task, but are not computed there: what is below a shuffle keeps its tasks.
         refused = self._rows(df).repartition(1).mapInArrow(work, "text STRING, why STRING").collect()
         if self.context.notes is not None and writing.query is not None:
-            done = Commit(str(writing.place), self.context.identity, batch_id, 0)
+            done = Commit(noted_place(writing.place), self.context.identity, batch_id, 0)
             self.context.notes.add(self.context.query, done)
         return refused
 
@@ -262,7 +263,7 @@ class JdbcSink(Sink):
         made = Writing(place, self.spec, keyed, query, limit, self.context.query)
         notes = self.context.notes
         expected = notes.expected(self.context.query, self.context.identity) if notes is not None else None
-        if notes is None or expected is None or (expected.table, expected.writer) != (str(place), query):
+        if notes is None or expected is None or (expected.table, expected.writer) != (noted_place(place), query):
             return made
         return replace(made, expected=expected, note=notes.file(self.context.query))
 
@@ -307,6 +308,11 @@ def _chunks(batches: Iterable[pa.RecordBatch], conversions: list[Conversion | No
 
 def _converted(values: list[Any], by: Callable[[Any], Any] | None) -> list[Any]:
     return values if by is None else [None if value is None else by(value) for value in values]
+
+
+def noted_place(place: Address) -> str:
+    """Return the name of a table as it may be kept: a URL may have a login in it."""
+    return redact_text(str(place))
 
 
 def _exactly(column: WriteColumn) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from sqlext.connectors.filesystem.sink.part_files import FileSink
 from sqlext.connectors.jdbc.place import place_of
-from sqlext.connectors.jdbc.sink import Writing
+from sqlext.connectors.jdbc.sink import Writing, noted_place
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.sinks.base import SinkContext
@@ -138,3 +138,8 @@ def test_a_database(tmp_path: Path) -> None:
     started(1)
     database.unlink()
     started(2)
+
+
+def test_a_login_in_a_url_is_not_noted() -> None:
+    place = place_of({"url": "jdbc:postgresql://me:hunter2@host:5432/d", "table-name": "t"})
+    assert noted_place(place) == "table `t` of jdbc:postgresql://******@host:5432/d"
