@@ -23,12 +23,13 @@ _ANYWHERE = (
     r"passw(?:or)?d|passphrase|secret|credential|token|api[._-]?key|access[._-]?key|account[._-]?key|service[._-]?key"
     r"|private[._-]?key|jaas[._-]?config|auth[._-]?params|basic[._-]?auth|http[._-]?headers|sas[._-]?key"
     r"|key(?:store)?[._-]?pass|connection[._-]?string|user[._-]?info|authorization|signature"
+    r"|subscription[._-]?key|functions?[._-]key"
 )
 _WORDS = rf"{_ANYWHERE}|(?:^|[._-])(?:pwd|pass|sig|cookie)$"
 _SECRET_KEY = re.compile(_WORDS, re.IGNORECASE)
 # Keys that match above but say how or where, not what: a token's endpoint, a provider's class, a file's place.
 _NOT_SECRET = re.compile(
-    r"(endpoint|[._-]url|[._-]uri|class|provider|[._-]type|location|lifetime[\w.-]*|refresh[\w.-]*|[._-]name|[._-]ms)$"
+    r"(endpoint|[._-]url|[._-]uri|class|provider|[._-]type|location|lifetime[\w.-]*|refresh(?![._-]?token)[\w.-]*|[._-]name|[._-]ms)$"
     r"|^fields\.",
     re.IGNORECASE,
 )
@@ -49,10 +50,14 @@ def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 #: What stands behind the name of a secret, within any text: of URLs, connection properties, JAAS and JSON.
 _VALUES = _patterns(
-    rf"""{_QUOTE}=(?:\\?"(?P<a>[^"\\]*)|''(?P<b>[^']*)|'(?P<c>[^']*)|(?P<d>[^\s'"&;,)}}\]\\]+))""",
+    rf"""{_QUOTE}(?: *=> *(?=['"\\])| *= *(?=['"\\])|=)"""
+    rf"""(?:\\?"(?P<a>[^"\\]*)|''(?P<b>[^']*)|'(?P<c>[^']*)|(?P<d>[^\s'"&;,)}}\]\\]+))""",
     r"""\\?["']\s*:\s*\\?["'](?P<a>[^"'\\]*)""",
     # Headers and YAML: a word of a message is no secret.
     r"""\s*:\s*(?P<a>(?=[^\s'"&;,()}\]\\]*\d)[^\s'"&;,()}\]\\]{8,}(?!\())""",
+    # Properties and command lines; a column of SQL has a dot or no digit.
+    r"(?: +=>? *|=> *| +)(?P<a>(?=[\w+/~-]*\d)[\w+/=~-]{8,})(?![\w.(])",
+    r">(?P<a>[^<]+)(?=</)",
     r"""(?:%22|%27)?(?:%3D|%3A)(?:%22|%27)?(?P<a>[^\s'"&;,)}\]%]+)""",
 )
 #: What stands behind it in SQL: one or more texts.
@@ -62,25 +67,34 @@ _BESIDE = _patterns(
 #: Tokens that their makers gave a form of their own, so that they are found. Java reads these expressions, too.
 _TOKENS = "|".join(
     (
-        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}",  # AWS
+        r"(?:AKIA|ASIA|ABIA|ACCA|LTAI|AKID)[A-Z0-9]{16,}",  # AWS, and those who do as it does
         r"gh[pousr]_\w{16,}|github_pat_\w{16,}|gl(?:pat|ptt|dt)-[\w-]{16,}",  # GitHub, GitLab
         r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*",  # JWT
-        r"[spr]k[_-](?:[a-z0-9]+[_-]){0,3}(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{16,}",  # Stripe, makers of models
-        r"xox[abeoprs]-[\w-]{10,}|hooks\.slack\.com/services/[\w/]+",
+        r"(?:[spr]k|gsk)[_-](?:[a-z0-9]+[_-]){0,3}(?=[a-z]*\d)(?=\d*[a-z])[a-z0-9]{16,}",  # Stripe, makers of models
+        r"xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{10,}|hooks\.slack\.com/services/[\w/]+",
+        r"discord(?:app)?\.com/api/webhooks/[\w/-]+|(?:bot)?\d{6,10}:AA[\w-]{20,}",  # Discord, Telegram
         r"AIza[\w-]{30,}|ya29\.[\w-]{16,}",  # Google
         r"dapi[0-9a-f]{32,}|npm_\w{30,}|pypi-[\w-]{30,}|hf_[a-z0-9]{30,}|SG\.[\w-]{16,}\.[\w-]{16,}",
+        r"(?:shp(?:at|ss|ca|pa)|whsec|dckr_pat|glsa|lsv2_(?:pt|sk)|sbp|nfp|do[opr]_v1|ntn|figd|vercel|pul)[_-]\w{16,}",
+        r"hv[sb]\.[\w-]{16,}|AGE-SECRET-KEY-\w{16,}|tskey-[\w-]{16,}|sq0[a-z]{3}-[\w-]{16,}|ATATT3[\w-]{16,}",
+        r"EAAC\w{20,}|SK[0-9a-f]{32}|key-[0-9a-f]{32}",
     )
 )
 #: A user and a password in a URL; the colon between them may be written as it is in a URL.
 _USER_INFO = r"[^/\s:@'\"]*(?::|%3A)[^/\s'\"]*"
+_PEM = r"[A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,6}-----"
 #: What is a secret whatever stands before it.
 _FORMS = _patterns(
-    r"(?P<a>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))",
+    rf"(?P<a>-----BEGIN {_PEM}.*?(?:-----END {_PEM}|\Z))",
     # The user goes with the password. A password may hold an @, so the last one before the host's end counts.
-    rf"://(?P<a>{_USER_INFO})(?=@)",
+    rf"(?:://|:\\?/\\?/|%3A%2F%2F)(?P<a>{_USER_INFO})(?=@|%40)",
     rf"(?<![\w-])(?P<a>{_TOKENS})(?![\w-])",
-    r"\b(?:thin|oci):(?P<a>[^/\s:@'\"]+/[^/\s@'\"]+)(?=@)",
-    r"""\bAuthorization\\?["']?\s*[:=]\s*\\?["']?(?P<a>[^'"\\\n]+)""",
+    r"\b(?:thin|oci):(?P<a>[^/\s:@'\"]+/(?:\"[^\"]*\"|[^/\s@'\"]+))(?=@)",
+    r"""\bAuthorization\\?["']?\s*[:=]\s*\\?["']?(?P<a>(?:Digest|Hawk|AWS4)[^\n]*|[^'"\\\n]+)""",
+    r"[?&](?:code|key)=(?P<a>[^&\s'\"]{8,})",
+    r"\s(?:-u|--user)[ =](?P<a>[^\s:'\"]+:[^\s'\"]+)",
+    r"\bIDENTIFIED (?:WITH \S+ )?BY (?:PASSWORD )?'{1,4}(?P<a>[^']+)",
+    r"\bPASSWORD +'{1,4}(?P<a>[^']+)",
     r"\b(?:Bearer|Basic) +(?P<a>(?=[^\s'\"]*[\d=])[\w.~+/=-]{8,})",
 )
 _SET = re.compile(r"\bSET\s+(?P<key>[\w.:-]+)\s*=\s*(?P<a>[^\s;'\"][^;\n]*)", re.IGNORECASE)

@@ -89,6 +89,33 @@ PLANTED = [
     "'properties.note' = 'Cookie: session={}'",
     "'properties.note' = 'Set-Cookie: sid={}; HttpOnly'",
     "'properties.note' = 'SharedAccessSignature sr=h&sig={}&se=1'",
+    "'properties.note' = 's3a://AKIAABCDEFGHIJKLMNOP:{}@bucket/x'",
+    "'properties.note' = 'aws_secret_access_key = {}'",
+    "'properties.note' = '-----BEGIN PGP PRIVATE KEY BLOCK-----\n{}\n-----END PGP PRIVATE KEY BLOCK-----'",
+    "'properties.note' = 'curl -u me:{} https://h'",
+    "'properties.note' = 'mysql --password {} -h h'",
+    "'properties.note' = 'CREATE USER x IDENTIFIED BY ''{}'''",
+    "'properties.note' = 'ALTER USER x WITH PASSWORD ''{}'''",
+    "'properties.note' = 'x-functions-key: {}'",
+    "'properties.note' = 'Ocp-Apim-Subscription-Key: {}'",
+    "'properties.note' = 'https://h/api?code={}'",
+    "'properties.note' = 'https://h/x?a=b&key={}'",
+    "'properties.note' = 'https://discord.com/api/webhooks/123/{}'",
+    "'properties.note' = 'https://api.telegram.org/bot123456789:AA{}/send'",
+    "'properties.note' = 'jdbc:oracle:thin:me/\"{}\"@h:1/x'",
+    "'properties.note' = 'Authorization: Digest username=\"me\", response=\"{}\"'",
+    "'properties.note' = 'refresh_token={}'",
+    "'properties.note' = 'password => ''{}'''",
+    "'properties.note' = '<conf><Password>{}</Password></conf>'",
+    "'properties.note' = 'https%3A%2F%2Fme%3A{}%40h'",
+    "'properties.note' = 'https:\\/\\/me:{}@h'",
+    "'properties.note' = 'shpat_{}'",
+    "'properties.note' = 'hvs.{}'",
+    "'properties.note' = 'glsa_{}'",
+    "'properties.note' = 'AGE-SECRET-KEY-1{}'",
+    "'properties.note' = 'xapp-1-A1-{}'",
+    "'properties.note' = 'PlainLoginModule required\n  username=''me''\n  password=''{}'';'",
+    "'properties.refresh_token' = '{}'",
 ]
 #: What may be wrong with a statement, before its secret, behind it, or at it.
 BROKEN = [
@@ -254,7 +281,17 @@ def test_comments_and_what_a_query_compares_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["column token: VARCHAR(2147483647)", "token: a text", "secret: of type DECIMAL(10, 2)"]
+    "text",
+    [
+        "column token: VARCHAR(2147483647)",
+        "token: a text",
+        "secret: of type DECIMAL(10, 2)",
+        "SELECT a.token FROM a JOIN b ON a.token = b2.token_hash2 WHERE token = session_id",
+        "token = upper256(token)",
+        "the secret in this table ends",
+        "SELECT password FROM users WHERE key = 12",
+        "'refresh.interval.ms' = '100000000'",
+    ],
 )
 def test_words_behind_a_name_are_no_secrets(text: str) -> None:
     assert redact_text(text) == text
