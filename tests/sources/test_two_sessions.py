@@ -13,6 +13,5 @@ def test_a_session_beside_the_active_one(spark: SparkSession) -> None:
     given = ArrowInput(SocketReader("localhost", 1), "a INT, b STRING")
     first, second = spark.newSession(), spark.newSession()
     for session in (first, second, second, first):
-        for at_once in (True, False):
-            assert open_arrow(session, given, at_once=at_once).columns == ["a", "b"]
+        assert open_arrow(session, given).columns == ["a", "b"]
         first.createDataFrame([], "none INT")
