@@ -19,10 +19,12 @@ from sqlext.rewrite.script.model import ArrowView, SourceView, Step
 from sqlext.sources.tables import reader_of
 from sqlext.stores.files import holds_bytes
 
+_TEXT = frozenset({"csv", "json"})
 #: Formats that give all they have in one micro-batch unless a limit is set.
 _WHOLE = frozenset({"csv", "json", "parquet", "orc", "text"})
-#: Up to how many bytes of a table operators hold as rows in one batch. Of more a stream keeps them in its state.
-MOST_HELD = 1 << 31
+#: Up to how many bytes of a table, as text and as parquet, operators hold as rows in one batch. Of more a stream keeps
+#: them in its state. A task holds the rows of one bucket.
+MOST_HELD, MOST_HELD_PARQUET = 1 << 32, 1 << 29
 _LIMITS = ("maxFilesPerTrigger", "maxBytesPerTrigger")
 
 
@@ -81,9 +83,12 @@ def holds_rows(plan: PlanNode) -> bool:
 
 def fits_into_memory(plan: PlanNode) -> bool:
     """Return whether the tables of a plan are known to have so little that a worker can hold a part of their rows."""
-    tables = [scan.table for scan in streaming_scans(plan)]
-    paths = [table.option("path") or table.option("table-path") for table in tables if connector_of(table).in_files]
-    return len(paths) == len(tables) and not any(holds_bytes(path, MOST_HELD) for path in paths)
+    for table in (scan.table for scan in streaming_scans(plan)):
+        most = MOST_HELD if table.option("format") in _TEXT else MOST_HELD_PARQUET
+        path = table.option("path") or table.option("table-path")
+        if not connector_of(table).in_files or holds_bytes(path, most):
+            return False
+    return True
 
 
 def fits_in_process(plan: PlanNode, *, latest: bool) -> bool:

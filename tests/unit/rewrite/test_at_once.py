@@ -8,6 +8,7 @@ import pytest
 
 import sqlext
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler import boundedness
 from sqlext.rewrite.script.begun import Begun, Readers
 from sqlext.settings import Settings
 
@@ -73,6 +74,17 @@ def test_what_gives_each_row_once(tmp_path: Path, query: str) -> None:
 )
 def test_what_stays_a_stream(tmp_path: Path, query: str, options: str, settings: str) -> None:
     assert not is_at_once(tmp_path, query, options, settings)
+
+
+def test_more_rows_than_fit_into_memory_stay_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an operator holds them as they come, and not where it combines them."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("1,2,2024-01-01 00:00:00Z\n")
+    joined = _JOINED.split(" AND a.window_start")[0]
+    assert is_at_once(tmp_path, joined)
+    monkeypatch.setattr(boundedness, "MOST_HELD", 10)
+    assert not is_at_once(tmp_path, joined)
+    assert is_at_once(tmp_path, _COUNTS)
 
 
 def test_a_query_goes_on_as_what_it_began() -> None:
