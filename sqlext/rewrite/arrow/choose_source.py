@@ -42,6 +42,8 @@ _FASTER = frozenset({"csv", "json"})
 #: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
 #: to start.
 ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
+#: The same where all is one batch: it saves the state, which costs a stream of few rows 2 to 4 seconds.
+ENOUGH_AT_ONCE = 1 << 20
 #: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
 ENOUGH_FOR_WINDOWS = 256 << 20
 #: Sessions cost Spark most: of 220 MB it takes 19 seconds, our operator 11.
@@ -97,7 +99,8 @@ def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | 
     wanted = _wanted(scan, renderer) if scan is not None else "spark"
     if scan is None or wanted == "spark":
         return None
-    if wanted == "auto" and not _lies_there(scan.table, _enough(scan.table), renderer):
+    enough = ENOUGH_AT_ONCE if renderer.at_once else _enough(scan.table)
+    if wanted == "auto" and not _lies_there(scan.table, enough, renderer):
         return None
     from sqlext.rewrite.arrow.pushdown import pushed_input
     from sqlext.rewrite.arrow.translation import Unsuited  # these need Arrow, which few statements do
