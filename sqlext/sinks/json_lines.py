@@ -22,6 +22,7 @@ _ESCAPED = re.compile(r"\\(?:u([0-9a-f]{4})|.)")
 #: What has no form of its own in a text.
 _ODD = r'[\x00-\x1f"\\]'
 _BLANK, _QUOTE, _BACKSLASH = b' "\\'
+_MOST_PLAIN = 6
 #: How many rows are made at once: their texts stay below the 2 GB of a column.
 _ROWS = 1 << 15
 
@@ -66,7 +67,9 @@ def _values(column: pa.Array, ignores_null: bool) -> pa.Array:
     """Return values as they stand in a line; NULL for what is NULL."""
     if pa.types.is_string(column.type):
         return pc.binary_join_element_wise('"', _escaped(column), '"', "")
-    if any(test(column.type) for test in (pa.types.is_boolean, pa.types.is_integer)):
+    # Arrow writes DECIMALs near zero with an exponent, if they have more digits behind the point.
+    short = pa.types.is_decimal128(column.type) and 0 <= column.type.scale <= _MOST_PLAIN
+    if short or pa.types.is_boolean(column.type) or pa.types.is_integer(column.type):
         return column.cast(pa.string())
     if pa.types.is_date32(column.type):
         return pc.binary_join_element_wise('"', column.cast(pa.string()), '"', "")

@@ -46,6 +46,13 @@ def test_null_is_left_out() -> None:
     assert _text(pa.table({"i": pa.array([None], pa.int64())}), ignores_null=True) == ["{}"]
 
 
+@pytest.mark.parametrize("scale", [0, 6, 7, 20])
+def test_decimals_have_no_exponent(scale: int) -> None:
+    values = [Decimal(n).scaleb(-scale) for n in (0, 1, -1, 12345, -(10**19))]
+    written = _text(pa.table({"d": pa.array(values, pa.decimal128(38, scale))}), ignores_null=False)
+    assert written == [f'{{"d":{value:f}}}' for value in values]
+
+
 @pytest.mark.parametrize("ignores_null", [False, True])
 @given(texts=st.lists(st.none() | st.text(max_size=5), max_size=4), start=st.integers(0, 3))
 def test_a_parser_reads_the_same_texts(texts: list[str | None], start: int, ignores_null: bool) -> None:
