@@ -12,7 +12,8 @@ from sqlext.jobs.parts import Place
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
-from sqlext.local.engine import ReadRows, computed
+from sqlext.local.engine import computed
+from sqlext.local.reading import ReadRows
 from sqlext.local.shared_tables import SharedTables
 from sqlext.plan.steps import PlanStep
 from sqlext.rewrite.arrow.in_process import LocalScript

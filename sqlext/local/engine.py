@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import pyarrow as pa
 
-from sqlext.connectors.splits import Offset, SplitReader
+from sqlext.connectors.splits import Offset
+from sqlext.local.reading import ReadRows, read_views
 from sqlext.rewrite.arrow.in_process import LocalScript, LocalStep, Operated, Queried
 from sqlext.rewrite.script.model import ArrowView, ReadView
-from sqlext.sources.program import Facts, Program
-from sqlext.sources.tables import reader_of
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.operator import BucketOperator, Clock
 from sqlext_udfs.kernel.table_codec import decode_rows
-
-#: Files are read one after the other: a small input has nothing to share out.
-TASKS = 1
 
 
 @dataclass(frozen=True)
@@ -32,14 +27,6 @@ class Computed:
     rows: pa.Table
     read: int
     ends: Mapping[str, Offset] = field(default_factory=dict)
-
-
-class ReadRows(NamedTuple):
-    """The rows of a table's view, how many rows of the table were read for them, and how far, by split."""
-
-    table: pa.Table
-    read: int
-    end: Offset = MappingProxyType({})
 
 
 def computed(script: LocalScript, sources: Location | None, given: Mapping[str, ReadRows] | None = None) -> Computed:
@@ -52,11 +39,12 @@ def computed(script: LocalScript, sources: Location | None, given: Mapping[str, 
 
     Raises:
         SqlExtError: RUN-... for rows that cannot be read or computed, OPT-009 where nothing lies at a path.
+        WorkFailedError: for what partial work refuses.
     """
     run = _Run(sources, int(clock.time() * 1000), given or {})
     for step in script.steps:
         run.tables[step.view] = run.made(step)
-    return Computed(script.query.run(run.tables), run.facts.rows, run.ends)
+    return Computed(script.query.run(run.tables), run.rows, run.ends)
 
 
 @dataclass
@@ -65,7 +53,7 @@ class _Run:
     now: int
     given: Mapping[str, ReadRows]
     tables: dict[str, pa.Table] = field(default_factory=dict)
-    facts: Facts = field(default_factory=Facts)
+    rows: int = 0
     ends: dict[str, Offset] = field(default_factory=dict)
 
     def made(self, step: LocalStep) -> pa.Table:
@@ -79,20 +67,13 @@ class _Run:
                 return self._operated(step)
 
     def _read(self, step: ReadView | ArrowView) -> pa.Table:
-        if step.view in self.given:
-            self.facts.add(self.given[step.view].read)
-            self.ends[step.table.name.name] = self.given[step.view].end
-            return self.given[step.view].table
-        assert isinstance(step, ReadView), "packed rows are given"
-        assert self.sources is not None, "a reader has a folder"
-        reader = opened(step, self.sources)
-        try:
-            start = reader.initial()
-            end = self.ends[step.table.name.name] = reader.latest(start, None)
-            pieces = reader.slices(start, end)
-            return rows_read(step, (batch for piece in pieces for batch in reader.read(piece)), self.facts)
-        finally:
-            reader.close()
+        found = self.given.get(step.view)
+        if found is None:
+            assert self.sources is not None, "a reader has a folder"
+            (found,) = read_views([step], step.needed, self.sources.below(step.view))
+        self.rows += found.read
+        self.ends[step.table.name.name] = found.end
+        return found.table
 
     def _operated(self, step: Operated) -> pa.Table:
         """Return what an operator gives in one step at the end of time; all keys are one bucket."""
@@ -123,39 +104,6 @@ def _unpacked(packed: pa.Table) -> list[list[pa.Table]]:
     for bucket, rows in zip(packed["bucket"].to_pylist(), chain(*packed["rows"].chunks), strict=True):
         buckets.setdefault(bucket, []).append(decode_rows(memoryview(rows.as_buffer())))
     return list(buckets.values())
-
-
-def opened(step: ReadView, sources: Location) -> SplitReader:
-    """Return the reader of a table; ``sources`` is a folder for what readers remember of this run."""
-    return reader_of(step.table).reader(step.table, step.needed, sources.below(step.view), TASKS)
-
-
-def rows_read(step: ReadView, batches: Iterable[pa.RecordBatch], facts: Facts) -> pa.Table:
-    """Return rows that a reader gives as the columns of the table's view; they are counted."""
-    gathered = Gathered(step, facts)
-    for batch in batches:
-        gathered.take(batch)
-    return gathered.rows().table
-
-
-class Gathered:
-    """Makes the columns of a table's view of rows that a reader gives, and counts them in ``facts``."""
-
-    def __init__(self, step: ReadView, facts: Facts | None = None) -> None:
-        self._program = cast(Program, step.program)
-        ((stage,),) = self._program.branches
-        self._schema = pa.schema([(name, value.type) for name, value in stage.columns])
-        self._facts = facts if facts is not None else Facts()
-        self._made: list[pa.RecordBatch] = []
-
-    def take(self, batch: pa.RecordBatch) -> None:
-        """Take rows."""
-        for columns in self._program.run(batch, self._facts) if batch.num_rows else ():
-            self._made.append(pa.record_batch(list(columns.values()), self._schema))
-
-    def rows(self, end: Offset = MappingProxyType({})) -> ReadRows:
-        """Return all rows that were taken; ``end`` is how far the table was read."""
-        return ReadRows(pa.Table.from_batches(self._made, self._schema), self._facts.rows, end)
 
 
 def positional(table: pa.Table) -> pa.Table:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from sqlext.connectors.splits import Limit, Slice, SplitReader
-from sqlext.local.engine import opened, rows_read
+from sqlext.local.reading import opened, rows_read
 from sqlext.rewrite.arrow.in_process import LocalScript, Operated, Queried
 from sqlext.rewrite.script.model import ReadView
 from sqlext.sources.file_slices import FileSlice

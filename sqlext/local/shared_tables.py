@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 import pyarrow as pa
 
-from sqlext.local.engine import TASKS, Gathered, ReadRows
-from sqlext.rewrite.script.model import ReadView
+from sqlext.local.reading import ReadRows, read_views
 from sqlext.rewrite.script.shared import SharedRead
-from sqlext.sources.tables import reader_of
 from sqlext.stores.location import Location
 
 
@@ -34,38 +31,15 @@ class SharedTables:
             sources: a folder for what readers remember of this run.
 
         Raises:
-            SqlExtError: as ``engine.computed``.
+            SqlExtError, WorkFailedError: as ``engine.computed``.
         """
         found = {}
         for number, read in enumerate(self.reads):
             mine = [place for place, member in enumerate(read.members) if member.query == query]
             if mine and number not in self._rows:
-                self._rows[number] = read_together(read, sources.below(str(number)))
+                views = [member.step for member in read.members]
+                self._rows[number] = list(read_views(views, read.needed, sources.below(str(number))))
             for place in mine:
                 found[read.members[place].step.view] = self._rows[number][place]
                 self._rows[number][place] = ReadRows(pa.table({}), 0)
         return found
-
-
-def read_together(read: SharedRead, sources: Location) -> list[ReadRows]:
-    """Return the rows of each view of a table, which is read and decoded once; what is the same in views is one."""
-    reader = reader_of(read.table).reader(read.table, read.needed, sources, TASKS)
-    steps = [cast(ReadView, member.step) for member in read.members]
-    same = [next(n for n, first in enumerate(steps) if _makes(first) == _makes(step)) for step in steps]
-    views = {number: Gathered(steps[number]) for number in dict.fromkeys(same)}
-    try:
-        start = reader.initial()
-        end = reader.latest(start, None)
-        for piece in reader.slices(start, end):
-            for batch in reader.read(piece):
-                for view in views.values():
-                    view.take(batch)
-    finally:
-        reader.close()
-    rows = {number: view.rows(end) for number, view in views.items()}
-    return [rows[number] for number in same]
-
-
-def _makes(step: ReadView) -> tuple[object, object]:
-    """Return what a view makes of the table's rows, whatever it is called."""
-    return step.program, step.columns

@@ -21,7 +21,7 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
-from sqlext.rewrite.script.model import ReadView
+from sqlext.rewrite.script.model import ArrowView, ReadView
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed, shared_by
 from sqlext.session.handler import Handler
@@ -94,7 +94,7 @@ class LocalHandler:
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; it has ended when this returns."""
-        script = self._local(lambda: local_select(plan, env), [plan], env, statement.span)
+        script = self._local(lambda: local_select(plan, env, packs=True), [plan], env, statement.span)
         if script is None:
             return self._spark.select(statement, plan, env)
         check_secrets(plan, (), statement.span)
@@ -142,7 +142,7 @@ class LocalHandler:
         for draft in job.drafts:
             begun = drafting.begun(draft.name, InputEnd.FINISH)
             script = in_process(partial(compiled_script, draft.script, env.zone))
-            if begun is not None and not begun.could_be_local([step.table for step in script.reads]):
+            if begun is not None and not begun.could_be_local([step.table for step in script.all_reads]):
                 raise NotLocalError(f"query `{draft.name}` has begun on Spark, and goes on there")
             # Its identity is not known yet; whether it can write is.
             local_sink_of(draft.insert, script, sink_context(draft, None, env))
@@ -259,12 +259,12 @@ def _require_sources(drafts: Sequence[Draft], scripts: Sequence[LocalScript]) ->
     """Refuse tables that are not there before a sink makes its own."""
     with TemporaryDirectory(prefix="sqlext-") as sources:
         for draft, script, waits in zip(drafts, scripts, fed(drafts), strict=True):
-            for step in () if waits else script.reads:
+            for step in () if waits else script.all_reads:
                 _placed(partial(_require_source, step, Location(sources)), draft.insert.span)
 
 
-def _require_source(step: ReadView, sources: Location) -> None:
-    from sqlext.local.engine import opened
+def _require_source(step: ReadView | ArrowView, sources: Location) -> None:
+    from sqlext.local.reading import opened
 
     opened(step, sources).close()
 

@@ -58,11 +58,12 @@ class NotLocalError(Exception):
         super().__init__(redact_text(reason))
 
 
-def local_select(plan: PlanNode, env: Environment, *, whole: bool = False) -> LocalScript:
+def local_select(plan: PlanNode, env: Environment, *, whole: bool = False, packs: bool = False) -> LocalScript:
     """Return the script of a SELECT for this process.
 
     Args:
         whole: whether all columns of its tables are read, for who shows their rows.
+        packs: whether rows may be combined where they are read.
 
     Raises:
         NotLocalError: why Spark must run it.
@@ -74,7 +75,7 @@ def local_select(plan: PlanNode, env: Environment, *, whole: bool = False) -> Lo
         raise NotLocalError("rows that are kept beside the query's own")
     # With EMIT each pane is shown, else what stands at the end.
     latest = not has_clause(plan)
-    make = partial(script_of, plan, env, end=InputEnd.FINISH, latest=latest, local=True)
+    make = partial(script_of, plan, env, end=InputEnd.FINISH, latest=latest, local=True, packs=packs)
     script = _compiled(make, env, whole=whole)
     for name, of in script.query.columns[: len(script.script.outputs)]:
         if not can_be_values(of):

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlext.local.engine import ReadRows, computed
+from sqlext.local.engine import computed
+from sqlext.local.reading import ReadRows
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.local import LocalSink

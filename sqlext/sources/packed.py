@@ -36,6 +36,17 @@ MARKED = f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT}
 #: work failed: code in brackets and message.
 MEMBER, FAILURE = "member", "failure"
 SHARED = f"{MARKED}, {MEMBER} INT, {FAILURE} STRING"
+#: The same to Arrow.
+SHARED_SCHEMA = pa.schema(
+    [
+        *(("bucket", pa.int32()), ("rows", pa.binary()), ("now", pa.int64()), (MARK, INSTANT), (LEAST, INSTANT)),
+        *((READ, pa.int64()), (SPLIT, pa.string()), (TIMES, pa.string()), (MEMBER, pa.int32()), (FAILURE, pa.string())),
+    ]
+)
+
+
+class WorkFailedError(Exception):
+    """Why a worker could not do what a query asks of its rows: code in brackets and message."""
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from sqlext.local.engine import ReadRows, computed
+from sqlext.local.engine import computed
+from sqlext.local.reading import ReadRows, worked
 from sqlext.rewrite.arrow.in_process import compiled_script
 from sqlext.rewrite.script.model import ArrowView, SparkScript
 from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.sources.packed import MEMBER, READ, PackedWork, SharedWork, Together
 from sqlext.sources.tables import reader_of
 from sqlext.sources.together import works_together
-from sqlext.spark.reading.shared_rows import worked
 from sqlext.stores.location import Location
 from sqlext_udfs.making import made
 from sqlext_udfs.windows.shares import Share

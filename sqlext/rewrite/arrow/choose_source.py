@@ -93,7 +93,7 @@ def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | 
         of: the rows that go in.
         keys: how many keys there are.
     """
-    if renderer.local:  # nothing is packed: rows are where they are read
+    if not renderer.packs:  # rows are looked at one by one
         return None
     scan = _only_scan(of.below)
     wanted = _wanted(scan, renderer) if scan is not None else "spark"

@@ -69,8 +69,13 @@ class LocalScript:
 
     @property
     def reads(self) -> tuple[ReadView, ...]:
-        """The tables that it reads."""
+        """The tables whose rows it reads as they are."""
         return tuple(step for step in self.steps if isinstance(step, ReadView))
+
+    @property
+    def all_reads(self) -> tuple[ReadView | ArrowView, ...]:
+        """The tables that it reads, also those whose rows it combines where it reads them."""
+        return tuple(step for step in self.steps if isinstance(step, (ReadView, ArrowView)))
 
 
 def compiled_script(script: SparkScript, zone: str, *, whole: bool = False) -> LocalScript:
@@ -134,7 +139,7 @@ def _require_read(step: ReadView) -> None:
 def _require_no_limit(steps: Iterable[LocalStep]) -> None:
     """Check that tables are taken whole: to an operator, rows are late by what was taken before them."""
     for step in steps:
-        if isinstance(step, ReadView) and reader_of(step.table).limit(step.table) is not None:
+        if isinstance(step, (ReadView, ArrowView)) and reader_of(step.table).limit(step.table) is not None:
             raise Unsuited(f"`{step.table.name.name}` limits how much is taken at a time")
 
 

@@ -60,7 +60,9 @@ def insert_script(
     found = rows_where_read(plan, env, outputs, end, begun) if plain else RowsWhereRead()
     if found.script is not None:
         return found.script
-    script = script_of(plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
+    script = script_of(
+        plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local, packs=local
+    )
     script = replace(script, read_by_spark=tuple({**found.reasons, **dict(script.read_by_spark)}.items()))
     if changes:
         script = with_refused_changes(script, insert)

@@ -34,6 +34,7 @@ def script_of(
     at_once: bool = False,
     local: bool = False,
     stepwise: bool = False,
+    packs: bool = False,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -46,6 +47,7 @@ def script_of(
         at_once: whether it may run as one batch without state.
         local: whether it is for this process: a script of views that ``arrow.in_process`` compiles.
         stepwise: whether this process does it micro-batch by micro-batch, and not all at once.
+        packs: whether this process may combine rows where it reads them, as workers of Spark do.
 
     Raises:
         SqlExtError: ENV-014 for what the installed Spark cannot do.
@@ -57,7 +59,8 @@ def script_of(
         raise Unread("rows that change, or come several times, are given as they come")
 
     def rendered(*, at_once: bool) -> tuple[PlanRenderer, str]:
-        renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once, local=local)
+        here = {"local": local, "packs": packs or not local}
+        renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once, **here)
         return renderer, renderer.relation(rewritten)
 
     # Rendering alone shows whether Arrow reads all streams, so a query that might be one batch is tried as one first.

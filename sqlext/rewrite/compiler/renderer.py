@@ -107,9 +107,11 @@ class PlanRenderer:
         readers: Readers,
         at_once: bool = False,
         local: bool = False,
+        packs: bool = True,
     ) -> None:
         self.zone = zone
         self.local = local  # whether the query is for this process, without Spark
+        self.packs = packs  # whether rows may be combined where they are read
         self.readers = readers
         self.end = end
         self.at_once = at_once  # whether all rows are one batch that needs no state

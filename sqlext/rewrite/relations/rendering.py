@@ -25,6 +25,7 @@ class Rendering(Protocol):
         latest: whether of the panes of a micro-batch only the last is looked at.
         at_once: whether all rows are one batch that needs no state.
         local: whether the query is for this process, without Spark.
+        packs: whether rows may be combined where they are read.
         readers: who reads the tables.
         steps: the steps so far.
         kept: the inputs that the time keeper watches.
@@ -38,6 +39,7 @@ class Rendering(Protocol):
     latest: bool
     at_once: bool
     local: bool
+    packs: bool
     readers: Readers
     steps: list[Step]
     kept: list[KeptInput]

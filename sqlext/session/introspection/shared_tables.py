@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment
+from sqlext.local.reading import worked
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.model import ArrowView, SparkScript
 from sqlext.rewrite.script.shared import SharedRead, shared_reads, told
 from sqlext.session.local_plans import is_finished_here, is_of_this_process, most_bytes
-from sqlext.spark.reading.shared_rows import worked
 
 
 def shared_tables(
@@ -30,17 +30,18 @@ def shared_tables(
     known = [insert for insert in inserts if insert is not None]
     if len(known) < len(scripts) or not known:
         return [()] * len(scripts)
-    if all(map(is_of_this_process, engines)):
+    here = all(map(is_of_this_process, engines))
+    if here:
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
     lines: list[Sequence[str]] = list(told(scripts, known))
     reads = shared_reads(scripts, known)
-    finished = _finished_here(reads, scripts, known, env)
+    finished = set() if here else _finished_here(reads, scripts, known, env)
     for read in reads:
-        here = [member.query for member in read.members if member.query in finished]
-        if here:
+        few_left = [member.query for member in read.members if member.query in finished]
+        if few_left:
             few = f"{most_bytes(env):,}"
             text = f"{read.table.name.name}: partial results up to {few} bytes are finished in this process"
-            lines = [[*of, text] if n in here else of for n, of in enumerate(lines)]
+            lines = [[*of, text] if n in few_left else of for n, of in enumerate(lines)]
         for queries, text in _combined_once(read, scripts, [insert.table.name.name for insert in known]):
             lines = [[*of, f"{read.table.name.name}: {text}"] if n in queries else of for n, of in enumerate(lines)]
     return lines

@@ -5,19 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlext.rewrite.script.model import ArrowView
 from sqlext.rewrite.script.shared import SharedRead
 from sqlext.stores.location import Location
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlext.local.engine import ReadRows
-    from sqlext.sources.program import Program
-    from sqlext.sources.together import Worked
+    from sqlext.local.reading import MemberRows, ReadRows
     from sqlext.spark.reading.arrow_sources import CountedRows
     from sqlext.spark.reading.data_source import ArrowInput
 
@@ -38,7 +35,7 @@ class PackedTables:
     reads: Sequence[SharedRead]
     common: Sequence[Mapping[str, Any]]
     _kept: dict[int, DataFrame] = field(default_factory=dict)
-    _small: dict[int, Mapping[int, SmallRows]] = field(default_factory=dict)
+    _small: dict[int, Mapping[int, MemberRows]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, query: int) -> SharedRows:
@@ -71,6 +68,8 @@ class PackedTables:
         Raises:
             WorkFailedError: where the work of one of them failed.
         """
+        from sqlext.sources.packed import WorkFailedError
+
         found = {}
         for step in steps:
             place = self._place(query, step)
@@ -95,7 +94,7 @@ class PackedTables:
                     return number, place
         return None
 
-    def _taken(self, number: int, most: int) -> Mapping[int, SmallRows]:
+    def _taken(self, number: int, most: int) -> Mapping[int, MemberRows]:
         """Return the packed rows of a table's views that are small, by their numbers."""
         if number not in self._small:
             packed = self._kept[number]
@@ -120,6 +119,7 @@ class PackedTables:
 
     def _input(self, read: SharedRead, sources: Location) -> ArrowInput:
         # These need Arrow, which few statements do.
+        from sqlext.local.reading import worked
         from sqlext.sources.packed import SHARED, SharedWork, Together
         from sqlext.sources.tables import reader_of
         from sqlext.sources.together import works_together
@@ -138,26 +138,7 @@ class PackedTables:
         return ArrowInput(reader, SHARED, SharedWork(tuple(works)))
 
 
-def worked(step: ArrowView, buckets: int) -> Worked:
-    """Return what is done with a view's rows where they are read."""
-    from sqlext.sources.together import Worked
-
-    types = cast("tuple[pa.DataType, ...]", step.types)
-    return Worked(cast("Program", step.program), step.function, dict(step.arguments), types, buckets)
-
-
-class WorkFailedError(Exception):
-    """Why a worker could not do what a query asks of its rows: code in brackets and message."""
-
-
-class SmallRows(NamedTuple):
-    """Packed rows of a view that lie here, or why there are none."""
-
-    rows: ReadRows
-    failure: str | None
-
-
-def small_rows(packed: DataFrame, members: int, most: int) -> Mapping[int, SmallRows]:
+def small_rows(packed: DataFrame, members: int, most: int) -> Mapping[int, MemberRows]:
     """Return the packed rows of views that have few bytes, by the numbers of the views.
 
     Args:
@@ -165,23 +146,16 @@ def small_rows(packed: DataFrame, members: int, most: int) -> Mapping[int, Small
         members: how many there are.
         most: how many bytes each may have.
     """
-    import pyarrow.compute as pc
     from pyspark.sql import functions as f
 
-    from sqlext.local.engine import ReadRows
+    from sqlext.local.reading import member_rows
     from sqlext.sources.packed import FAILURE, MEMBER, READ
 
     sizes = packed.groupBy(MEMBER).agg(f.sum(f.length("rows")).alias("bytes")).collect()
     large = [row[MEMBER] for row in sizes if (row["bytes"] or 0) > most]
     wanted = packed.where(~f.col(MEMBER).isin(large)) if large else packed
     table = wanted.select(MEMBER, FAILURE, READ, "bucket", "rows", "now").toArrow()
-    found = {}
-    for member in (m for m in range(members) if m not in large):
-        mine = table.filter(pc.equal(table[MEMBER], member))
-        failure = next((text for text in mine[FAILURE].to_pylist() if text is not None), None)
-        rows = mine.filter(pc.is_valid(mine["rows"])).select(["bucket", "rows", "now"])
-        found[member] = SmallRows(ReadRows(rows, pc.sum(mine[READ]).as_py() or 0), failure)
-    return found
+    return member_rows(table, [m for m in range(members) if m not in large])
 
 
 @dataclass(frozen=True)

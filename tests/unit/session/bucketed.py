@@ -18,7 +18,8 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.result import Result
-from sqlext.local.engine import opened, positional, rows_read
+from sqlext.local.engine import positional
+from sqlext.local.reading import opened, rows_read
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import Operated, compiled_script
 from sqlext.rewrite.compiler.plans import script_of
