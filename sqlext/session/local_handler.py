@@ -94,7 +94,7 @@ class LocalHandler:
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; it has ended when this returns."""
-        script = self._local(lambda: local_select(plan, env, packs=True), [plan], env, statement.span)
+        script = self._local(lambda: local_select(plan, env, packs=True), lambda found: [found], env, statement.span)
         if script is None:
             return self._spark.select(statement, plan, env)
         check_secrets(plan, (), statement.span)
@@ -102,7 +102,7 @@ class LocalHandler:
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Run INSERTs as one job; it has ended when this returns."""
-        prepared = self._local(lambda: self._prepared(inserts, env), [i.plan for i in inserts], env, statement.span)
+        prepared = self._local(lambda: self._prepared(inserts, env), lambda found: found.scripts, env, statement.span)
         if prepared is None:
             return self._spark.insert(statement, inserts, env)
         for insert in inserts:
@@ -110,8 +110,13 @@ class LocalHandler:
         self.options.ordinals.update(prepared.drafting.options.ordinals)
         return self._run(statement, prepared, env)
 
-    def _local(self, prepare: Callable[[], T], plans: Sequence[PlanNode], env: Environment, span: Span) -> T | None:
+    def _local(
+        self, prepare: Callable[[], T], scripts: Callable[[T], Sequence[LocalScript]], env: Environment, span: Span
+    ) -> T | None:
         """Return what is prepared for this process; None: Spark runs it.
+
+        Args:
+            scripts: those of the queries that are prepared.
 
         Raises:
             SqlExtError: OPT-036 where it is to run here, and cannot.
@@ -122,7 +127,7 @@ class LocalHandler:
         try:
             prepared = prepare()
             if engine == "auto":
-                require_small(plans, env)
+                require_small(scripts(prepared), env)
         except NotLocalError as reason:
             if engine == "local":
                 raise refused(reason, span) from reason

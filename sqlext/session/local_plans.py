@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -16,8 +16,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.plan.base import walk
-from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+#: How many times as much is read of a table whose rows are combined where they are read: they are not kept.
+_COMBINED = 16
 #: How ``engine_of`` begins where this process does not run a query.
 _BY_SPARK = "Spark"
 
@@ -95,8 +96,8 @@ def local_steps(plan: PlanNode, env: Environment) -> LocalScript:
     return _compiled(made, env, whole=True)
 
 
-def check_insert(insert: BoundInsert, env: Environment) -> None:
-    """Check that an INSERT can run in this process.
+def check_insert(insert: BoundInsert, env: Environment) -> LocalScript:
+    """Check that an INSERT can run in this process; return its script.
 
     Raises:
         NotLocalError: why Spark must run it.
@@ -105,6 +106,7 @@ def check_insert(insert: BoundInsert, env: Environment) -> None:
     script = _compiled(lambda: insert_script(insert, env, end=InputEnd.FINISH, local=True), env)
     mode = "overwrite" if insert.overwrite else insert.mode
     local_sink_of(insert, script, SinkContext("", "", mode=mode, zone=env.zone))
+    return script
 
 
 def require_plain(insert: BoundInsert, env: Environment) -> None:
@@ -229,12 +231,9 @@ def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, t
     if wanted == "auto" and there:
         return f"{_BY_SPARK}: its session is there"
     try:
-        if insert is None:
-            local_select(plan, env)
-        else:
-            check_insert(insert, env)
+        script = local_select(plan, env, packs=True) if insert is None else check_insert(insert, env)
         if wanted == "auto":
-            require_small([plan], env)
+            require_small([script], env)
     except NotLocalError as reason:
         return f"{_BY_SPARK}: {reason}"
     return "this process: Arrow does all of it" + (", and the input is small" if wanted == "auto" else "")
@@ -250,16 +249,16 @@ def is_of_this_process(engine: str | None) -> bool:
     return not (engine or _BY_SPARK).startswith(_BY_SPARK)
 
 
-def require_small(plans: Sequence[PlanNode], env: Environment) -> None:
+def require_small(scripts: Iterable[LocalScript], env: Environment) -> None:
     """Check that the tables that queries read hold so little that starting Spark would not pay.
 
     Raises:
         NotLocalError: if they hold more.
     """
-    most = most_bytes(env)
-    for node in (n for plan in plans for n in walk(plan)):
-        if isinstance(node, Scan) and holds_bytes(node.table.option("path") or node.table.option("table-path"), most):
-            raise NotLocalError(f"`{node.table.name.name}` has {most >> 20} MB or more")
+    for step in (step for script in scripts for step in script.all_reads):
+        most = most_bytes(env) * (_COMBINED if step.is_combined else 1)
+        if holds_bytes(step.table.option("path") or step.table.option("table-path"), most):
+            raise NotLocalError(f"`{step.table.name.name}` has {most >> 20} MB or more")
 
 
 def refused(reason: NotLocalError, span: Span) -> SqlExtError:

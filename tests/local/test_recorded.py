@@ -18,9 +18,12 @@ _CASES = [case for case in find_cases(_FOLDER) if case.reads_tables and not (cas
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize("source", ["auto", "arrow"])
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.key)
-def test_rows_are_flink_s(case: Case, tmp_path: Path) -> None:
-    session = sqlext.connect(catalog=tmp_path / "catalog", settings={"sqlext.engine": "local"})
+def test_rows_are_flink_s(case: Case, source: str, tmp_path: Path) -> None:
+    """Rows that are combined where they are read, as those of large tables are (``arrow``), are the same."""
+    settings = {"sqlext.engine": "local", "sqlext.source": source}
+    session = sqlext.connect(catalog=tmp_path / "catalog", settings=settings)
     variables = {"IN": str(case.folder.resolve() / "in"), "OUT": str(tmp_path / "out")}
     try:
         session.run(case.script, variables=variables)

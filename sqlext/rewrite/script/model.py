@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlext.analysis.inserts.bound import BoundInsert, Mode, Side
 from sqlext.connectors.options import bad_rows_policy
@@ -17,6 +18,8 @@ from sqlext_catalog.model import Table
 
 #: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
 HEARTBEAT_VIEW = "sqlext_heartbeat"
+#: Functions whose partial work leaves one row of a group, or few.
+_COMBINING = frozenset({"window", "rank", "distinct"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,11 @@ class ArrowView:
     both_sides: bool = False
 
     @property
+    def is_combined(self) -> bool:
+        """Whether rows of a group become one where they are read, so that few are left."""
+        return self.function in _COMBINING
+
+    @property
     def what(self) -> str:
         """What is read and done there."""
         worked = "combined by key and slice" if self.function == "window" else f"packed by key for `{self.function}`"
@@ -177,6 +185,8 @@ class ReadView:
     needed: tuple[str, ...]
     program: object
     columns: tuple[tuple[str, object], ...]
+    #: Its rows are given as they are; see ``ArrowView.is_combined``.
+    is_combined: ClassVar[bool] = False
 
 
 Step = SqlView | TagView | WatermarkView | OperatorView | RowsView | ObservedView | ArrowView | ReadView
