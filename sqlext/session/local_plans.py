@@ -258,7 +258,8 @@ def require_small(scripts: Iterable[LocalScript], env: Environment) -> None:
     for step in (step for script in scripts for step in script.all_reads):
         most = most_bytes(env) * (_COMBINED if step.is_combined else 1)
         if holds_bytes(step.table.option("path") or step.table.option("table-path"), most):
-            raise NotLocalError(f"`{step.table.name.name}` has {most >> 20} MB or more")
+            bound = f"{most >> 20} MB" if most >> 20 else f"{most:,} bytes"
+            raise NotLocalError(f"`{step.table.name.name}` has {bound} or more")
 
 
 def refused(reason: NotLocalError, span: Span) -> SqlExtError:
