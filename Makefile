@@ -11,6 +11,8 @@ STAMP := $(VENV)/.installed
 DBT := $(VENV)/dbt
 # So does Flink, which benchmarks are run beside.
 FLINK := $(VENV)/flink
+# And DuckDB and Polars, which say how near jobs over files are to what the machine can do.
+TABLES := $(VENV)/tables
 # Versions of Spark, each with the Delta that fits it (docs/platforms.md); .venv has the newest.
 SPARKS ?= $(VENV)/spark40 $(VENV)/spark41 $(VENV)
 # The oldest again, with fewer packages: quick to make.
@@ -68,11 +70,12 @@ format: setup  ## let ruff rewrite the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: spark $(FLINK)/.installed  ## Nexmark, windows and operators beside Flink and hand-written Spark: a table and a plot in data/bench
+bench: spark $(FLINK)/.installed $(TABLES)/.installed  ## beside Flink, hand-written Spark, DuckDB and Polars: tables and a plot in data/bench
+	@$(BIN)/python -m tests.benchmarks.limits --tables $(TABLES)/bin/python --report $(DATA)/bench $(LIMITS)
 	@$(BIN)/python -m tests.benchmarks.peers --flink $(FLINK)/bin/python --report $(DATA)/bench $(ARGS)
 
 measure: spark  ## speed of the parts, with ratios to Spark's own
-	@set -e; for script in $(filter-out %/peers.py %/questions.py,$(wildcard tests/benchmarks/*.py)); do \
+	@set -e; for script in $(filter-out %/peers.py %/limits.py %/questions.py,$(wildcard tests/benchmarks/*.py)); do \
 		echo "== $$script"; PYTHONPATH=$(CURDIR) $(BIN)/python $$script; done
 
 kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
@@ -135,6 +138,13 @@ $(VENV)/spark%/.installed: pyproject.toml setup.py constraints.txt Makefile | $(
 
 $(OLDEST)/.installed: pyproject.toml setup.py constraints.txt Makefile | $(STAMP)
 	$(call install_spark,tested,$(PAIR_40))
+
+$(TABLES)/.installed: | $(STAMP)
+	@echo "installing DuckDB and Polars into $(TABLES) ..."
+	@$(PYTHON) -m venv $(TABLES)
+	@$(TABLES)/bin/python -m pip install --quiet --disable-pip-version-check duckdb==2.0.1 polars==2.1.0 \
+		> $(TABLES)/pip.log 2>&1 || $(PYTHON) -I sqlext/environment.py --pip-log $(TABLES)/pip.log
+	@touch $@
 
 $(FLINK)/.installed: | $(STAMP)
 	@echo "installing Flink into $(FLINK) ..."

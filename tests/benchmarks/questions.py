@@ -10,6 +10,11 @@ _TABLES = """
 CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
 WITH ({options});
 """
+#: Rows without event time, and names of keys.
+_PLAIN = """
+CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP_LTZ(3)) WITH ({options});
+CREATE TABLE names (k BIGINT, name STRING) WITH ({beside});
+"""
 #: A topic whose values are JSON, in place of files.
 KAFKA = "kafka"
 #: A table of Delta, which Flink does not read.
@@ -28,12 +33,16 @@ class Question(NamedTuple):
         columns: of the result.
         select: the query, over the table ``src``.
         changing: whether its rows can be taken back: the result is a changelog then.
+        tables: the tables that it reads; ``{options}`` and ``{beside}`` stand for where they lie.
+        form: of the result; by default json, of a changelog debezium-json.
     """
 
     name: str
     columns: str
     select: str
     changing: bool = False
+    tables: str = _TABLES
+    form: str | None = None
 
     def script(self, source: str, out: Path, form: str) -> str:
         """Return the whole text; the result goes to ``out/result``.
@@ -41,9 +50,10 @@ class Question(NamedTuple):
         Args:
             source: a folder; of form ``kafka`` a topic, as ``broker/topic``.
         """
-        form_out = "debezium-json" if self.changing else "json"
+        form_out = self.form or ("debezium-json" if self.changing else "json")
         sink = f"CREATE TABLE answer ({self.columns}) WITH ({_options(out, form_out)});"
-        return f"{_TABLES.format(options=_input(source, form))}{sink}\nINSERT INTO answer {self.select};"
+        tables = self.tables.format(options=_input(source, form), beside=_input(f"{source}-names", form))
+        return f"{tables}{sink}\nINSERT INTO answer {self.select};"
 
 
 def _windowed(name: str, function: str) -> Question:
@@ -97,6 +107,23 @@ def operator_set() -> list[Question]:
             "AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 90, B AS B.v < 30) AS m",
         ),
     ]
+
+
+def table_set() -> list[Question]:
+    """Return what engines of tables are asked too; each answer is a parquet file, of what stands at the end."""
+    top = """SELECT k, v, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC, ts) AS n FROM src)
+      WHERE n <= 3"""
+    join = (
+        "SELECT b.name, COUNT(*), SUM(CAST(a.v AS BIGINT)) FROM src AS a JOIN names AS b ON a.k = b.k GROUP BY b.name"
+    )
+    tumble, hop = (q for q in window_set() if q.name in ("TUMBLE", "HOP"))
+    plain = [
+        Question("GROUP BY", "k BIGINT, n BIGINT, total BIGINT", "SELECT k, COUNT(*), SUM(v) FROM src GROUP BY k"),
+        Question("TOP 3", "k BIGINT, v INT, ts TIMESTAMP_LTZ(3)", top),
+        Question("JOIN", "name STRING, n BIGINT, total BIGINT", join),
+    ]
+    asked = [tumble, hop, *(question._replace(tables=_PLAIN) for question in plain)]
+    return [question._replace(form="parquet") for question in asked]
 
 
 def nexmark_script(number: int, source: str, out: Path) -> str:
