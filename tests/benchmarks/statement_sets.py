@@ -1,9 +1,10 @@
 """Five INSERTs over one table: a statement set, beside each of them alone.
 
-python -m tests.benchmarks.statement_sets [--rows 16000000] [--keys 1000] [--forms csv] [--runs 3]
+python -m tests.benchmarks.statement_sets [--rows 16000000] [--keys 1000] [--forms csv] [--runs 3] [--here]
 
 Prints the seconds of each INSERT alone and of the set; then the set divided by the dearest one. All run
 in turns in one session, and the first round warms it up. The set must write what the INSERTs write alone.
+``--here`` runs all in this process, without Spark.
 """
 
 from __future__ import annotations
@@ -51,9 +52,11 @@ def script(names: list[str], source: Path, form: str, out: Path) -> str:
     return f"{text}{tables}EXECUTE STATEMENT SET BEGIN\n{inserts}\nEND;"
 
 
-def taken(spark: sqlext.session.SparkSession, text: str, work: Path) -> float:
-    """Run a job to its end; return its seconds."""
-    session = sqlext.connect(spark.newSession(), catalog=str(work / "catalog"))
+def taken(spark: sqlext.session.SparkSession | None, text: str, work: Path) -> float:
+    """Run a job to its end, without Spark in this process; return its seconds."""
+    own = spark.newSession() if spark is not None else None
+    settings = {"sqlext.engine": "local" if own is None else "spark"}
+    session = sqlext.connect(own, catalog=str(work / "catalog"), settings=settings)
     start = time.perf_counter()
     session.run(text)
     return time.perf_counter() - start
@@ -71,11 +74,12 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=1_000)
     parser.add_argument("--forms", nargs="*", default=["csv"])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--here", action="store_true")
     given = parser.parse_args()
     names = list(QUESTIONS)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        spark = local_spark(cores=2, folder=root / "spark")
+        spark = None if given.here else local_spark(cores=2, folder=root / "spark")
         for form in given.forms:
             source, out = root / "in", root / "out"
             write_round(source, 0, given.rows, given.keys, form, files=2)
@@ -96,7 +100,8 @@ def main() -> None:
             print(f"{form:8}the set is {mid['the set'] / dearest:.2f} times the dearest one, ", end="")
             print(f"{mid['the set'] / sum(mid[n] for n in names):.2f} of all one after the other", flush=True)
             shutil.rmtree(source)
-        spark.stop()
+        if spark is not None:
+            spark.stop()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment
-from sqlext.local.reading import worked
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.model import ArrowView, SparkScript
@@ -69,6 +68,7 @@ def _combined_once(
     views = [(query, step) for query, step in read.members if isinstance(step, ArrowView)]
     if not views:
         return
+    from sqlext.local.reading import worked
     from sqlext.sources.together import works_together  # it needs Arrow, which few statements do
 
     def named(queries: Sequence[int]) -> str:

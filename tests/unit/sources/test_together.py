@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlext.local.reading import worked
 from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.sources.packed import FAILURE, MEMBER, PackedWork, SharedWork, Together
 from sqlext.sources.together import Worked, works_together
-from sqlext.spark.reading.shared_rows import worked
 from sqlext_udfs.expressions.functions import INSTANT
 from sqlext_udfs.kernel import partial_work
 from sqlext_udfs.kernel.operator import Clock
