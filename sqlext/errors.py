@@ -45,6 +45,10 @@ _HINTS: Mapping[str, str] = {
 }
 
 
+#: How long a cause may be that is searched for secrets, in characters; of a longer one the beginning is shown.
+_SEARCHED = 200_000
+
+
 class SqlExtError(Exception):
     """A refusal or a failure, with its position in the user's text.
 
@@ -138,7 +142,7 @@ def shown_cause(error: BaseException | None) -> BaseException | None:
         told.append(seen)
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
     texts = [text for cause in told for text in (str(cause), repr(cause))]
-    if error is None or all(in_short(text, redact_message) == text for text in texts):
+    if error is None or all(len(text) < _SEARCHED and redact_message(text) == text for text in texts):
         return error
     base = OSError if isinstance(error, OSError) else Exception
     made: BaseException = type(type(error).__name__, (base,), {"__module__": type(error).__module__})(

@@ -159,7 +159,7 @@ def test_causes_that_a_traceback_shows(monkeypatch: pytest.MonkeyPatch) -> None:
         except kind as error:
             return shown_cause(error)
 
-    harmless, telling = failed("x", ConnectionRefusedError), failed(LONG, ConnectionRefusedError)
+    harmless, telling = failed("x" * 50_000, ConnectionRefusedError), failed(LONG, ConnectionRefusedError)
     assert isinstance(harmless, ConnectionRefusedError)
     assert isinstance(harmless.__context__, ValueError)
     assert isinstance(telling, OSError)  # whether a job begins again depends on it

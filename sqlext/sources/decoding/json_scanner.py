@@ -1,6 +1,6 @@
 """Scan a line of JSON as Jackson does, which Spark's reader asks: for lines that Python's parser does not take.
 
-Jackson is set to take more than JSON has: quotes of one stroke, numbers that are none (``NaN``, ``+INF``), more depth.
+Jackson is set to take more than JSON has: quotes of one stroke, numbers that are none (``NaN``, ``+INF``), any depth.
 What it keeps, and Python's parser does not, is the text of an object or array: a STRING holds that text.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlext.sources.java_numbers import java_double
 
-#: How deep Jackson goes, as Spark sets it.
-_DEPTH = 1_000
+#: What nests deeper is no row that somebody wrote, and would take gigabytes.
+_DEPTH = 100_000
 #: What may stand between tokens.
 BLANKS = " \t\r\n"
 
@@ -46,16 +46,29 @@ class WrittenNumber(str):
     __slots__ = ()
 
 
-class WrittenObject(dict[str, Any]):
+class _Written:
+    """What stands in a text; it is cut out when somebody asks: each of a thousand arrays in one another has all."""
+
+    #: The text, and where it begins and ends in it.
+    place: tuple[str, int, int] = ("", 0, 0)
+
+    @property
+    def text(self) -> str:
+        """The text of it alone."""
+        whole, begin, end = self.place
+        return whole[begin:end]
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self.place = text, 0, len(text)
+
+
+class WrittenObject(_Written, dict[str, Any]):
     """An object, and its text."""
 
-    text = ""
 
-
-class WrittenArray(list[Any]):
+class WrittenArray(_Written, list[Any]):
     """An array, and its text."""
-
-    text = ""
 
 
 class HalfInBytes:
@@ -111,7 +124,7 @@ def _quoted(value: Any) -> str:
 
 
 class _Scanner:
-    """Scans one text, without recursion: Spark's reader is told of no limit of depth.
+    """Scans one text, without recursion: Spark's reader is told of no limit of depth that rows reach.
 
     Attributes:
         at: how far.
@@ -161,7 +174,7 @@ class _Scanner:
 
     def _closed(self, begin: int) -> WrittenObject | WrittenArray:
         container, _ = self._open.pop()
-        container.text = self._text[begin : self.at]
+        container.place = self._text, begin, self.at
         return container
 
     def _key_of(self, container: WrittenObject | WrittenArray) -> None:

@@ -61,3 +61,13 @@ def test_the_bad_object_is_found() -> None:
     with pytest.raises(BadValueError) as found:
         _rows(_JSON, ['{"k": "a"}', '{"k":\n"b"}', '{"k": ', "{}"])
     assert found.value.index == 2
+
+
+@pytest.mark.parametrize("depth", [100, 400, 3_000])
+def test_a_message_that_nests_deeply_ends_no_query(depth: int) -> None:
+    """At some hundred levels Python's own limit ended it."""
+    for value in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+        assert _rows(_JSON, [f'{{"k":{value}}}', '{"k":"a"}']) == [{"k": value, "v": None}, {"k": "a", "v": None}]
+    with pytest.raises(BadValueError, match="it is nested deeply") as found:
+        _rows(_JSON, ['{"k":"a"}', '{"k":' + "[" * 200_000])
+    assert found.value.index == 1
