@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError, counted
 from sqlext.settings import DEAD_LETTER_LIMIT, DEAD_LETTER_PERCENT, Settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass
@@ -36,30 +31,18 @@ class LetterLimit:
         """Return the limit that SET says."""
         return cls(settings.whole(DEAD_LETTER_LIMIT), settings.whole(DEAD_LETTER_PERCENT))
 
-    def check(self, batch: DataFrame, conditions: Sequence[str], query: str) -> None:
-        """Count the rows of a batch.
-
-        Args:
-            conditions: what holds for dead letters.
+    def take(self, letters: int, rows: int, query: str) -> None:
+        """Count dead letters and other rows.
 
         Raises:
             SqlExtError: RUN-081 if the limit is broken.
         """
-        if self.most is None and self.percent is None:
-            return
-        is_letter = " OR ".join(f"({c})" for c in conditions)
-        found = batch.selectExpr(f"count_if({is_letter}) AS letters", "count(1) AS every").first()
-        assert found is not None  # an aggregate without keys has a row
-        self.take(found["letters"], found["every"] - found["letters"], query)
-
-    def take(self, letters: int, rows: int, query: str) -> None:
-        """Count dead letters and other rows; raises as ``check``."""
         self.letters += letters
         self.rows += rows
         self._require(query)
 
     def refuse(self, letters: int, query: str) -> None:
-        """Count rows of a batch as dead letters that a sink refuses, which ``check`` took for others; raises too."""
+        """Count rows of a batch as dead letters that a sink refuses, which were taken for others; raises too."""
         self.refused += letters
         self.take(letters, -letters, query)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlext.analysis.inserts.bound import BAD_ROWS
 from sqlext.connectors.registry import connector_of
@@ -106,6 +106,22 @@ def told(refused: Sequence[RefusedRow]) -> list[tuple[str, str, str]]:
     return [(row.text, row.code, in_short(row.reason, redact_text)) for row in refused]
 
 
+class _Counted(NamedTuple):
+    """How many rows a batch has.
+
+    Attributes:
+        every: all of them.
+        letters: that are dead letters.
+        marked: that the query's own sink does not take.
+        beside: that are for each of the other sinks.
+    """
+
+    every: int
+    letters: int
+    marked: int
+    beside: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class SideSink(Sink):
     """Gives each row of a batch to the sink that it is for.
@@ -138,20 +154,34 @@ class SideSink(Sink):
         own = kept.where(" AND ".join(f"{column} IS NULL" for column in columns)).drop(*columns)
         letters = [side for side in self.sides if side.script.letters]
         try:
+            found = self._counted(kept, letters)
             if letters:
-                self.limit.check(kept, [side.script.counted for side in letters], letters[0].operator)
+                self.limit.take(found.letters, found.every - found.letters, letters[0].operator)
             changes: Sequence[RefusedRow] = ()
             if self.changes is not None and REFUSED in own.columns:
-                own, changes = self.changes.parted(own)
+                # What is not marked is for the sink as it came.
+                own, changes = self.changes.parted(own) if found.marked else (own.drop(REFUSED), ())
                 self.limit.refuse(len(changes), letters[0].operator)
             refused = self.rows.take(own, batch_id, self.limit, new=new)
             if refused:
                 self.limit.refuse(len(refused), letters[0].operator)
-            for side in self.sides:
-                side.write(kept, batch_id, new=new, refused=(*changes, *refused) if side.script.refused_of else ())
+            for side, rows in zip(self.sides, found.beside, strict=True):
+                others = (*changes, *refused) if side.script.refused_of else ()
+                if rows or others:
+                    side.write(kept, batch_id, new=new, refused=others)
         finally:
             if not computed:
                 kept.unpersist()
+
+    def _counted(self, kept: DataFrame, letters: Sequence[Side]) -> _Counted:
+        """Count what is in a batch, in the one job that computes it: most batches have nothing that is beside."""
+        marked = f"{REFUSED} IS NOT NULL" if REFUSED in kept.columns else "false"
+        is_letter = " OR ".join(f"({side.script.counted})" for side in letters) or "false"
+        wanted = [is_letter, marked, *(side.script.condition for side in self.sides)]
+        row = kept.selectExpr("count(1)", *(f"count_if({condition})" for condition in wanted)).first()
+        assert row is not None  # an aggregate without keys has a row
+        every, letter, mark, *beside = row
+        return _Counted(every, letter, mark, tuple(beside))
 
     def refused(self) -> int:
         """Return how many rows the query's own sink has refused."""
