@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlext.connectors.places import json_object
 from sqlext.jobs.query_files import last_number
-from sqlext.spark.state_files import is_whole_state
+from sqlext.spark.state_files import is_schema, is_whole_state
 from sqlext.stores.location import Location
 
 #: Lines of a file of offsets before those of the sources: its version, and the batch's metadata.
@@ -21,9 +21,9 @@ _BY_LOG = "logOffset"
 _COMPACT = ".compact"
 #: How readers of ours count files, and where in a query's folder their logs lie (``sources.file_log``).
 _FILES, _OWN_LOGS = "files", "sources"
-#: Spark's logs and what it keeps of operators begin with a version. JSON is behind it, but in schemas.
+#: Spark's logs and what it keeps of operators begin with a version, and JSON is behind it.
 _VERSION = re.compile(r"v\d+")
-_LOGS, _METADATA, _SCHEMA = ("offsets", "commits", "sources"), "metadata", "schema"
+_LOGS, _METADATA = ("offsets", "commits", "sources"), "metadata"
 #: In a file of offsets: nothing of a source was read.
 _NO_OFFSET = "-"
 
@@ -63,10 +63,10 @@ def _is_readable(path: Path, name: Path) -> bool:
         return zipfile.is_zipfile(path)
     if name.parts == (_METADATA,):
         return json_object(path.read_text("utf-8", "replace")) is not None
-    if name.parts[0] not in _LOGS and f"_{_METADATA}" not in name.parts:
+    if is_schema(name) or (name.parts[0] not in _LOGS and f"_{_METADATA}" not in name.parts):
         return is_whole_state(path, name)
     version, *lines = path.read_text("utf-8", "replace").splitlines() or [""]
-    return _VERSION.fullmatch(version) is not None and (name.name == _SCHEMA or all(map(_is_entry, lines)))
+    return _VERSION.fullmatch(version) is not None and all(map(_is_entry, lines))
 
 
 def _is_entry(line: str) -> bool:

@@ -21,6 +21,8 @@ _BLOCK = b"LZ4Block\x15" + (5).to_bytes(4, "little") + (5).to_bytes(4, "little")
 #: Files of state as Spark 4.2 writes them.
 STATE = {
     "state/0/0/1.changelog": _BLOCK * 2 + b"LZ4Block\x15" + bytes(12),
+    "state/0/0/1.delta": _BLOCK + b"LZ4Block\x15" + bytes(12),
+    "state/0/0/_metadata/schema": b'\x00\x02v2\x00\x00\x00\x01\x00\x07{"a":1}\x00\x07{"b":1}',
     "state/0/0/SSTs/000008-1dd096a1.sst": b"rows" * 9 + bytes.fromhex("f7cff485b741e288"),
     "state/0/_stateSchema/default/0_3455538f": b'\x00\x02v3\x00\x00\x00\x01\x00\x07{"a":1}\x00\x06{    }',
 }
