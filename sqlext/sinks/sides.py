@@ -78,8 +78,10 @@ class Side:
     sink: Sink
     operator: str
 
-    def write(self, df: DataFrame, batch_id: int, *, new: bool, refused: Sequence[RefusedRow] = ()) -> None:
-        """Take what is its own of a batch, if there is some, and the rows of it that the query's sink refused."""
+    def write(self, df: DataFrame, batch_id: int, *, new: bool, found: int, refused: Sequence[RefusedRow] = ()) -> None:
+        """Take what is its own of a batch, ``found`` rows, and the rows of it that the query's sink refused."""
+        if not found and not refused:
+            return
         script = self.script
         rows = df.where(script.condition).selectExpr(*script.columns)
         if refused:
@@ -167,8 +169,7 @@ class SideSink(Sink):
                 self.limit.refuse(len(refused), letters[0].operator)
             for side, rows in zip(self.sides, found.beside, strict=True):
                 others = (*changes, *refused) if side.script.refused_of else ()
-                if rows or others:
-                    side.write(kept, batch_id, new=new, refused=others)
+                side.write(kept, batch_id, new=new, found=rows, refused=others)
         finally:
             if not computed:
                 kept.unpersist()

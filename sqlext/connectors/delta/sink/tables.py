@@ -214,8 +214,9 @@ class DeltaSink(Sink):
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch, unless the table has it already."""
         if self.context.mode == "upsert" or not self._history().has(df.sparkSession, batch_id):
-            self._write(df, batch_id)
-        self._committed()
+            self.write_new(df, batch_id)
+        else:
+            self._committed()
 
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
