@@ -49,7 +49,7 @@ def text(result: CallToolResult) -> str:
 
 #: Scripts, and what a server says of them that nobody has allowed anything.
 HOSTILE = {
-    "CREATE TABLE t (k INT) WITH ('connector' = 'filesystem', 'path' = '/etc', 'format' = 'json');": "RESTRICT-002",
+    "CREATE TABLE t (k INT) WITH ('connector' = 'filesystem', 'path' = '/srv/t', 'format' = 'json');": "RESTRICT-002",
     "CREATE TABLE t (k INT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json',"
     " 'properties.bootstrap.servers' = 'evil:9092');": "RESTRICT-001",
     "SELECT reflect('java.lang.System', 'exit', 3);": "RESTRICT-007",
@@ -146,5 +146,5 @@ def test_scripts_are_sql_of_others(tmp_path: Path) -> None:
         assert list(codes.values())[:2] == [[], []]
 
     ask(catalog, restricted)
-    ask(catalog, allowed, "--allow", "path=/etc", "--allow", "connector=kafka", "--allow", "host=evil:9092")
+    ask(catalog, allowed, "--allow", "path=/srv/t", "--allow", "connector=kafka", "--allow", "host=evil:9092")
     ask(catalog, allowed, "--unrestricted")
