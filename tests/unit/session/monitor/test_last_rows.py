@@ -97,12 +97,14 @@ def test_a_folder_without_rows(tmp_path: Path) -> None:
 
 def test_a_policy_is_asked_before_files_are(tmp_path: Path) -> None:
     inside, outside = tmp_path / "inside", tmp_path / "outside"
-    inside.mkdir()
+    (inside / "rows").mkdir(parents=True)
     outside.mkdir()
     (inside / "link").symlink_to(outside)
     policy = policy_of(Restrictions().within(inside))
     for folder, shown in (
-        (inside, True),
+        (inside / "rows", True),
+        # Who reads it follows the link below it.
+        (inside, False),
         (outside, False),
         (inside / "link", False),
         (inside / ".." / "outside", False),
