@@ -75,7 +75,7 @@ def read_views(views: Sequence[ReadView | ArrowView], needed: Sequence[str], sou
     same = [next(n for n, first in enumerate(views) if _makes(first) == _makes(view)) for view in views]
     reading = _Reading({number: views[number] for number in dict.fromkeys(same)})
     threads, table = _threads(), views[0].table
-    reader = reader_of(table).reader(table, needed, sources, threads)
+    reader = reading.narrowed(reader_of(table).reader(table, needed, sources, threads))
     # What a reader has opened belongs to one thread.
     fresh = copy.deepcopy(reader)
     try:
@@ -140,6 +140,11 @@ class _Reading:
         done = {share.member for of in works for share in of.shares}
         works += [Together(_alone(view), (Share(n),)) for n, view in self._packing.items() if n not in done]
         return SharedWork(tuple(works)) if works else Work()
+
+    def narrowed(self, reader: SplitReader) -> SplitReader:
+        """Return a reader without fields that nobody looks at, where there is one view alone."""
+        view, *others = self.views.values()
+        return reader if others else cast(Program, view.program).narrowed(reader)
 
     def taken(self, reader: SplitReader, piece: Slice) -> _Taken:
         """Return what comes of a slice."""

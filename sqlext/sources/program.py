@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.connectors.row_bounds import ColumnBounds, Known, bounds_of, can_fail, may_hold
+from sqlext.connectors.splits import LooksAtFields, SplitReader
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import fields_at
 from sqlext.sources.times import Times
@@ -125,6 +126,11 @@ class Program:
             paths.setdefault(self.rowtime.column, []).append(())
         found = {name: fields_at(of, paths[name]) for name, of in types.items()}
         return {name: of for name, of in found.items() if of != types[name]}
+
+    def narrowed(self, reader: SplitReader) -> SplitReader:
+        """Return a reader of its table without the fields that it does not look at, where that can leave some out."""
+        fields = self.looked_at()
+        return reader.looking_at(fields) if fields and isinstance(reader, LooksAtFields) else reader
 
     def _over_the_table(self) -> Iterator[Expression]:
         """Yield the expressions that may read columns of the table."""

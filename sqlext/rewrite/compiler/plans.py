@@ -59,8 +59,9 @@ def script_of(
         raise Unread("rows that change, or come several times, are given as they come")
 
     def rendered(*, at_once: bool) -> tuple[PlanRenderer, str]:
-        here = {"local": local, "packs": packs or not local}
-        renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once, **here)
+        renderer = PlanRenderer(
+            env.zone, end=end, latest=latest, readers=readers, at_once=at_once, local=local, packs=packs or not local
+        )
         return renderer, renderer.relation(rewritten)
 
     # Rendering alone shows whether Arrow reads all streams, so a query that might be one batch is tried as one first.

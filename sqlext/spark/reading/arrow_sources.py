@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pyarrow as pa
 
-from sqlext.connectors.splits import LooksAtFields, SplitReader
+from sqlext.connectors.splits import SplitReader
 from sqlext.rewrite.script.model import ArrowView
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
@@ -48,8 +48,7 @@ def rows_at_once(spark: SparkSession, given: ArrowInput) -> CountedRows:
 
 def _reader(spark: SparkSession, step: ArrowView, program: Program, sources: Location) -> SplitReader:
     reader = reader_of(step.table).reader(step.table, step.needed, sources.below(step.scan), tasks_of(spark))
-    fields = program.looked_at()
-    return reader.looking_at(fields) if fields and isinstance(reader, LooksAtFields) else reader
+    return program.narrowed(reader)
 
 
 def packed_input(

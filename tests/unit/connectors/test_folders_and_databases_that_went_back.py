@@ -19,6 +19,7 @@ from sqlext.sinks.base import SinkContext
 from sqlext.sinks.commit_notes import Commit, CommitNotes
 from sqlext.stores.location import Location
 from sqlext.types import BIGINT, STRING
+from tests.older_copies import put_back
 
 
 class Files:
@@ -69,11 +70,8 @@ def files(tmp_path: Path) -> Files:
 
 
 def test_an_older_copy_of_a_folder(files: Files) -> None:
-    older = files.path.with_name("older")
-    shutil.copytree(files.path, older)
-    files.write(3, 4)
-    shutil.rmtree(files.path)
-    older.rename(files.path)
+    with put_back(files.path):
+        files.write(3, 4)
     refused = files.refusal()
     assert "has written micro-batch 4, and" in refused.message
     assert "/done` says 2" in refused.message
@@ -85,12 +83,9 @@ def test_an_older_copy_of_a_folder(files: Files) -> None:
 
 
 def test_a_batch_that_comes_again_may_be_gone(files: Files) -> None:
-    older = files.path.with_name("older")
-    shutil.copytree(files.path, older)
-    files.write(3)
-    files.done = 2
-    shutil.rmtree(files.path)
-    older.rename(files.path)
+    with put_back(files.path):
+        files.write(3)
+        files.done = 2
     files.write(3)
     assert files.rows() == ["0", "1", "2", "3"]
 

@@ -23,6 +23,7 @@ from sqlext.sinks.commit_notes import CommitNotes
 from sqlext.sinks.few_rows import Few
 from sqlext.stores.location import Location
 from sqlext.types import BIGINT
+from tests.older_copies import put_back
 from tests.s3_server import BUCKET, S3Server
 
 _SCHEMA = pa.schema([("k", pa.int64())])
@@ -128,11 +129,8 @@ def test_sparks_summary_of_the_commit_is_left(query: Query) -> None:
 
 
 def test_an_older_copy_is_in_its_place(query: Query) -> None:
-    older = query.path.with_name("older")
-    shutil.copytree(query.path, older)
-    query.run(3, 4)
-    shutil.rmtree(query.path)
-    older.rename(query.path)
+    with put_back(query.path):
+        query.run(3, 4)
     assert "version 5, and it is at version 3 now" in query.refusal().message
     assert "micro-batch 4" in query.refusal().message
 

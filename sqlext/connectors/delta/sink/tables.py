@@ -109,24 +109,31 @@ class DeltaSink(Sink):
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, *_MODES)
         require_delta(spark)
-        self._require_there(spark)
+        followed = self._require_there(spark)
         existing = self._existing_schema(spark)
         if existing is None:
             spark.sql(self._create_statement())
+            followed = self._following(spark)
         else:
             if self.spec.flag(MERGE_SCHEMA):
                 self._add_columns(spark, existing)
                 existing = self._existing_schema(spark) or existing
             self._check(existing)
             self._shut_out(spark)
-        self.driver.following = self._following(spark)
-        if self.driver.following is not None:
-            self.driver.following.begin()
+        self.driver.following = followed
+        if followed is not None:
+            followed.begin()
 
-    def _require_there(self, spark: SparkSession) -> None:
-        """Refuse a table that has gone back (RUN-096) before Delta looks, which may remember what was there."""
-        if (followed := self._following(spark)) is not None:
+    def _require_there(self, spark: SparkSession) -> Following | None:
+        """Refuse a table that has gone back (RUN-096) before Delta looks, which may remember what was there.
+
+        Returns:
+            what follows the query's commits, as ``_following`` does.
+        """
+        followed = self._following(spark)
+        if followed is not None:
             followed.require_there()
+        return followed
 
     def _following(self, spark: SparkSession) -> Following | None:
         """Return what follows the query's commits; None for a table that is not there, or where nobody can."""
