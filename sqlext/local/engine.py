@@ -11,9 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from sqlext.connectors.splits import Offset
+from sqlext.local.joined import read_joined
 from sqlext.local.reading import ReadRows, read_views
-from sqlext.rewrite.arrow.in_process import LocalScript, LocalStep, Operated, Queried
+from sqlext.rewrite.arrow.in_process import Joined, LocalScript, LocalStep, Operated, Queried
+from sqlext.rewrite.arrow.joined import joined_where_read
 from sqlext.rewrite.script.model import ArrowView, ReadView
+from sqlext.sources.joined import OtherSides
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.operator import BucketOperator, Clock
@@ -42,7 +45,7 @@ def computed(script: LocalScript, sources: Location | None, given: Mapping[str, 
         WorkFailedError: for what partial work refuses.
     """
     run = _Run(sources, int(clock.time() * 1000), given or {})
-    for step in script.steps:
+    for step in script.steps if given else joined_where_read(script):
         run.tables[step.view] = run.made(step)
     return Computed(script.query.run(run.tables), run.rows, run.ends)
 
@@ -65,6 +68,8 @@ class _Run:
                 return step.query.run(self.tables)
             case Operated():
                 return self._operated(step)
+            case Joined():
+                return self._joined(step)
 
     def _read(self, step: ReadView | ArrowView) -> pa.Table:
         found = self.given.get(step.view)
@@ -87,6 +92,25 @@ class _Run:
         made = (operator.step(operator.empty(), bucket, end).out for bucket in buckets)
         parts = [out.rename_columns(schema.names).cast(schema) for out in made if out.num_columns]
         return pa.concat_tables(parts) if parts else schema.empty_table()
+
+    def _joined(self, step: Joined) -> pa.Table:
+        """Return what an operator gives of rows that are joined where they are read."""
+        assert self.sources is not None, "a reader has a folder"
+        others = []
+        for join, (query, packed) in zip(step.work.joins, step.others, strict=True):
+            rows = query.run(self.tables)
+            parts = [part for bucket in _unpacked(rows) for part in bucket] if packed else [rows]
+            others.append(pa.concat_tables([join.schema.empty_table(), *parts]))
+        sides = OtherSides.of(step.work, others, self.now)
+        found = read_joined(step.read, step.work, sides, self.sources.below(step.read.view))
+        self.rows += found.read
+        self.ends[step.read.table.name.name] = found.end
+        operator, _, columns = step.operator
+        schema = pa.schema(list(columns))
+        if found.rows is None:
+            return schema.empty_table()
+        out = operator.step(operator.empty(), found.rows, Clock(Clock.END, None, self.now)).out
+        return out.rename_columns(schema.names).cast(schema) if out.num_columns else schema.empty_table()
 
 
 def gathered(operator: BucketOperator[Any], rows: pa.Table) -> pa.Table:

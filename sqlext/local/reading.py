@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -74,20 +74,31 @@ def read_views(views: Sequence[ReadView | ArrowView], needed: Sequence[str], sou
     """
     same = [next(n for n, first in enumerate(views) if _makes(first) == _makes(view)) for view in views]
     reading = _Reading({number: views[number] for number in dict.fromkeys(same)})
-    threads, table = _threads(), views[0].table
-    reader = reading.narrowed(reader_of(table).reader(table, needed, sources, threads))
+    table = views[0].table
+    reader = reading.narrowed(reader_of(table).reader(table, needed, sources, threads()))
+    taken, end = in_slices(reader, reading.taken)
+    rows = reading.rows(taken, end)
+    return [rows[number] for number in same]
+
+
+def in_slices(reader: SplitReader, take: Callable[[SplitReader, Slice], T]) -> tuple[list[T], Offset]:
+    """Return what comes of the slices of all that a reader has now, in their order, and how far it was read.
+
+    Args:
+        reader: is closed.
+        take: is called side by side, with a reader of its own.
+    """
     # What a reader has opened belongs to one thread.
     fresh = copy.deepcopy(reader)
     try:
         start = reader.initial()
         end = reader.latest(start, None)
         pieces = list(reader.slices(start, end))
-        with ThreadPoolExecutor(threads) as pool:
-            taken = list(pool.map(lambda piece: reading.taken(copy.deepcopy(fresh), piece), pieces))
+        with ThreadPoolExecutor(threads()) as pool:
+            taken = list(pool.map(lambda piece: take(copy.deepcopy(fresh), piece), pieces))
     finally:
         reader.close()
-    rows = reading.rows(taken, end)
-    return [rows[number] for number in same]
+    return taken, end
 
 
 def rows_read(step: ReadView, batches: Iterable[pa.RecordBatch], facts: Facts) -> pa.Table:
@@ -217,6 +228,6 @@ def _alone(step: ArrowView) -> PackedWork:
     return PackedWork(of.program, here.operator, here.keys, _BUCKETS)
 
 
-def _threads() -> int:
+def threads() -> int:
     """Return how many slices are read side by side: as many as this process has processors."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

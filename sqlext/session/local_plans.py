@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from sqlext.jobs.parts import Place
     from sqlext.rewrite.arrow.in_process import LocalScript
-    from sqlext.rewrite.script.model import SparkScript
+    from sqlext.rewrite.script.model import ArrowView, ReadView, SparkScript
     from sqlext.session.drafts import Draft
     from sqlext.sinks.base import Sink
     from sqlext.sinks.files_where_read import FilesWhereRead
@@ -236,7 +236,16 @@ def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, t
             require_small([script], env)
     except NotLocalError as reason:
         return f"{_BY_SPARK}: {reason}"
-    return "this process: Arrow does all of it" + (", and the input is small" if wanted == "auto" else "")
+    done = "this process: Arrow does all of it" + (", and the input is small" if wanted == "auto" else "")
+    joined = ", ".join(f"`{step.table.name.name}`" for step in joined_reads(script))
+    return f"{done}; rows of {joined} are joined and combined where they are read" if joined else done
+
+
+def joined_reads(script: LocalScript) -> Sequence[ReadView | ArrowView]:
+    """Return the tables whose rows are joined and combined where they are read."""
+    from sqlext.rewrite.arrow import joined  # it needs Arrow, which few statements do
+
+    return joined.joined_reads(script)
 
 
 def runs_here(query: Compiled, env: Environment, *, there: bool) -> bool:
@@ -255,8 +264,11 @@ def require_small(scripts: Iterable[LocalScript], env: Environment) -> None:
     Raises:
         NotLocalError: if they hold more.
     """
-    for step in (step for script in scripts for step in script.all_reads):
-        most = most_bytes(env) * (_COMBINED if step.is_combined else 1)
+    found = list(scripts)
+    # Queries that read a table together take its rows as they are.
+    joined = joined_reads(found[0]) if len(found) == 1 else ()
+    for step in (step for script in found for step in script.all_reads):
+        most = most_bytes(env) * (_COMBINED if step.is_combined or step in joined else 1)
         if holds_bytes(step.table.option("path") or step.table.option("table-path"), most):
             bound = f"{most >> 20} MB" if most >> 20 else f"{most:,} bytes"
             raise NotLocalError(f"`{step.table.name.name}` has {bound} or more")

@@ -51,6 +51,8 @@ ENOUGH_FOR_SESSIONS = 64 << 20
 #: Parquet for windows that cost Spark more than reading: 4,000,000 rows (20 MB) in HOP of five windows a row take it
 #: 12.0 seconds and ours 7.6, in SESSION 9.3 and 4.2; TUMBLE is as fast either way.
 ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
+#: The largest weight of a table that is told from larger ones.
+_HEAVIEST = 20
 
 
 def pays(node: Aggregate, renderer: Rendering) -> bool:
@@ -172,6 +174,24 @@ def chosen_beside(first: Pushed, other: OperatorInput, keys: int, renderer: Rend
             reason = f"Arrow is not known to do the same: {unsuited}"
     renderer.read_by_spark.setdefault(first.scan.table.name.name, reason)
     return None
+
+
+def is_large(scan: nodes.Scan, renderer: Rendering) -> bool:
+    """Whether work on a table's rows is better done where they are read, in a query that runs in this process."""
+    wanted = renderer.readers.wanted(scan.table)
+    if not renderer.packs or wanted == "spark":
+        return False
+    return wanted == "arrow" or weight(scan.table) > 0
+
+
+def weight(table: Table) -> int:
+    """Return how much lies there: 0 for little, and one more for each time that it is twice as much as that."""
+    if not connector_of(table).in_files:
+        return 1
+    found = 0
+    while found < _HEAVIEST and holds_bytes(_path(table), _enough(table) << found):
+        found += 1
+    return found
 
 
 def _enough(table: Table) -> int:

@@ -5,10 +5,10 @@ The texts and the operators are those that Spark would be given. What is not kno
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from sqlext.rewrite.arrow.queries import Columns, compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, SparkScript, SqlView, Step, TagView
 from sqlext.sources.hashing import can_hash
+from sqlext.sources.joined import JoinedWork
 from sqlext.sources.program import Program
 from sqlext.sources.queries import TableQuery
 from sqlext.sources.tables import reader_of
@@ -31,6 +32,7 @@ class Operated:
     Attributes:
         packed: of partial results, packed in its rows.
         columns: those of the other view.
+        function, arguments: the operator's, as a plan says them.
     """
 
     view: str
@@ -38,6 +40,8 @@ class Operated:
     operator: MadeHere
     packed: bool = False
     columns: tuple[str, ...] = ()
+    function: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,24 @@ class Queried:
     query: TableQuery
 
 
-LocalStep = ReadView | ArrowView | Operated | Queried
+@dataclass(frozen=True)
+class Joined:
+    """The view of what an operator makes of a table's rows, which are joined and combined where they are read.
+
+    Attributes:
+        read: the table.
+        work: what is done with its rows.
+        others: what they are joined with, of each join, and whether it is packed.
+    """
+
+    view: str
+    read: ReadView | ArrowView
+    work: JoinedWork
+    others: tuple[tuple[TableQuery, bool], ...]
+    operator: MadeHere
+
+
+LocalStep = ReadView | ArrowView | Operated | Queried | Joined
 #: The columns of packed rows, which an ``ArrowView`` gives.
 _PACKED: Columns = (("bucket", pa.int32()), ("rows", pa.binary()), ("now", pa.int64()))
 
@@ -193,9 +214,8 @@ class _Compiler:
             if not can_hash(of):
                 raise Unsuited(f"key `{name}` of type {of}")
         self._views[step.view] = operator.columns
-        return Operated(
-            step.view, step.input, operator, packed is not None, tuple(n for n, _ in self._columns_of(step.input))
-        )
+        names = tuple(n for n, _ in self._columns_of(step.input))
+        return Operated(step.view, step.input, operator, packed is not None, names, step.function, arguments)
 
     def _columns_of(self, view: str) -> Columns:
         if view not in self._views:

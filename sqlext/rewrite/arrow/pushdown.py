@@ -19,6 +19,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.quoting import identifier
+from sqlext.rewrite.arrow.choose_source import is_large
 from sqlext.rewrite.arrow.translation import Unsuited, translated
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
@@ -128,7 +129,7 @@ def read_view(name: str, scan: nodes.Scan, renderer: Rendering) -> ReadView:
     rowtime = table.rowtime_checked()
     stage = Stage(tuple((c, Column(of, name=c)) for c, of in columns))
     program = Program(table.computed(), rowtime, ((stage,),))
-    return ReadView(name, scan.view, scan.table, table.needed(), program, columns)
+    return ReadView(name, scan.view, scan.table, table.needed(), program, columns, is_large(scan, renderer))
 
 
 def _type_or_unread(table: _Table, name: str) -> pa.DataType:

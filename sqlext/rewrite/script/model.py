@@ -177,6 +177,7 @@ class ReadView:
         needed: the columns that are looked at.
         program: makes the view's columns that are looked at (``sources.program.Program``).
         columns: name and Arrow type of all.
+        large: whether so much lies there that work on its rows is better done where they are read.
     """
 
     view: str
@@ -185,6 +186,7 @@ class ReadView:
     needed: tuple[str, ...]
     program: object
     columns: tuple[tuple[str, object], ...]
+    large: bool = False
     #: Its rows are given as they are; see ``ArrowView.is_combined``.
     is_combined: ClassVar[bool] = False
 

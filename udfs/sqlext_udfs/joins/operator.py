@@ -56,10 +56,21 @@ class JoinOperator(BucketOperator[Sides]):
     def __init__(self, specification: JoinSpecification, types: Sequence[pa.DataType]) -> None:
         _check(specification, types)
         self._specification = specification
+        self._given = tuple(types)
         self._types = [[types[p] for p in specification.kept(side)] for side in (LEFT_SIDE, RIGHT_SIDE)]
         self._output = JoinOutput(specification, types)
         self.output_types = join_output_types(specification, types)
         self._life = self._of(specification)
+
+    @property
+    def specification(self) -> JoinSpecification:
+        """What is joined."""
+        return self._specification
+
+    @property
+    def types(self) -> tuple[pa.DataType, ...]:
+        """The types of the columns that go in."""
+        return self._given
 
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return the rows that may come out; equal keys have equal bits after that."""

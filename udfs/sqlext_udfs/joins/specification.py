@@ -254,6 +254,32 @@ class JoinSpecification:
         """Whether a left row is done with its first match: it is out, or never will be."""
         return not self.join.pairs and self.kind is None
 
+    def is_joined_row_by_row(self, side: int, *, ordered: bool = False) -> bool:
+        """Whether each row of a side gives its own part of the result, whatever else that side has.
+
+        So it is where all is one step, and the other side is there as a whole.
+
+        Args:
+            side: 0 or 1.
+            ordered: whether the parts one after the other must also be the result in its order.
+        """
+        if self.kind is not None or (isinstance(self.bound, NearestBound) and self.bound.updates):
+            return False
+        pads_other = self.join.pads_right if side == LEFT_SIDE else self.join.pads_left
+        pairs = self.join.pairs and not isinstance(self.bound, VersionBound | NearestBound)
+        if pads_other or (side == RIGHT_SIDE and not pairs):
+            return False
+        # Rows that match nothing come behind the pairs of their step; a range of values is found by sorting the rows.
+        plain = isinstance(self.bound, Unbounded) and self.join is JoinKind.INNER
+        return not ordered or (side == LEFT_SIDE and plain and not self.conditions)
+
+    def looked_at(self, side: int) -> tuple[int, ...]:
+        """Return the positions of the columns by which rows of a side are joined."""
+        compared = [c.left if side == LEFT_SIDE else c.right for c in self.conditions]
+        cells = [c.value for c in self.cells() if c.group == side]
+        time = [self.time] if self.time is not None else []
+        return (*range(self.keys), *compared, *cells, *time)
+
     def cells(self) -> Iterator[Cell]:
         """Yield the cells of ``rest``."""
         for expression in self.rest:
