@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from sqlext.jobs.query import Query
-    from sqlext.sinks.files_where_read import FilesWhereRead
+    from sqlext.sinks.files_where_read import FilesWhereMade
     from sqlext.sinks.small_results import SmallResult
 
 #: How long a batch that was interrupted may go on until the next driver may have the checkpoint.
@@ -138,7 +138,7 @@ class WholeWriter(BatchWriter):
         locks: Sequence[threading.Lock],
         whole: Whole,
         settings: Callable[[], AbstractContextManager[None]],
-        other: SmallResult | FilesWhereRead | None = None,
+        other: SmallResult | FilesWhereMade | None = None,
     ) -> None:
         super().__init__(sink, name, query, locks)
         self._whole = whole

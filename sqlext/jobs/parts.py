@@ -22,7 +22,7 @@ from sqlext_catalog.model import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from sqlext.sinks.files_where_read import FilesWhereRead
+    from sqlext.sinks.files_where_read import FilesWhereMade
     from sqlext.sinks.small_results import SmallResult
 
 
@@ -93,7 +93,7 @@ class JobPart:
     timekeeping: Timekeeping | None = None
     clock: str | None = None
     whole: Whole | None = None
-    other: SmallResult | FilesWhereRead | None = None
+    other: SmallResult | FilesWhereMade | None = None
     tables: tuple[Table, ...] = ()
     steps: tuple[PlanStep, ...] = ()
 

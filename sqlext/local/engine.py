@@ -5,7 +5,6 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from sqlext.sources.joined import OtherSides
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.operator import BucketOperator, Clock
-from sqlext_udfs.kernel.table_codec import decode_rows
+from sqlext_udfs.kernel.packing import by_bucket
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class _Run:
         rows = self.tables[step.input]
         if not rows.num_rows:
             return schema.empty_table()
-        buckets = [operator.gathered(b) for b in _unpacked(rows)] if step.packed else [gathered(operator, rows)]
+        buckets = [operator.gathered(b) for b in by_bucket(rows)] if step.packed else [gathered(operator, rows)]
         end = Clock(Clock.END, None, self.now)
         made = (operator.step(operator.empty(), bucket, end).out for bucket in buckets)
         parts = [out.rename_columns(schema.names).cast(schema) for out in made if out.num_columns]
@@ -120,14 +119,6 @@ def gathered(operator: BucketOperator[Any], rows: pa.Table) -> pa.Table:
     told = operator.for_each(partial)
     mine = partial.select(range(partial.num_columns - 1))
     return operator.gathered([mine] if told is None else [told, mine])
-
-
-def _unpacked(packed: pa.Table) -> list[list[pa.Table]]:
-    """Return what has come to each bucket."""
-    buckets: dict[int, list[pa.Table]] = {}
-    for bucket, rows in zip(packed["bucket"].to_pylist(), chain(*packed["rows"].chunks), strict=True):
-        buckets.setdefault(bucket, []).append(decode_rows(memoryview(rows.as_buffer())))
-    return list(buckets.values())
 
 
 def positional(table: pa.Table) -> pa.Table:

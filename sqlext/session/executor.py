@@ -409,7 +409,8 @@ class SparkHandler:
         targets = _targets(insert.table.name.plain, script)
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
         if place is not None and script.at_once:
-            part = replace(part, other=written_otherwise(self.spark_session, draft, place, sink, shared, env))
+            otherwise = written_otherwise(self.spark_session, draft, place, sink, shared, env, opened)
+            part = replace(part, other=otherwise)
         return self._as_scripted(part, opened, script, insert.plan, env)
 
     def _as_scripted(

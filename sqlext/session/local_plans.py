@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from sqlext.rewrite.script.model import ArrowView, ReadView, SparkScript
     from sqlext.session.drafts import Draft
     from sqlext.sinks.base import Sink
-    from sqlext.sinks.files_where_read import FilesWhereRead
+    from sqlext.sinks.files_where_read import FilesWhereMade
     from sqlext.sinks.local import LocalSink
     from sqlext.sinks.small_results import SmallResult
     from sqlext.spark.reading.data_source import ArrowInput
     from sqlext.spark.reading.shared_rows import SharedRows
+    from sqlext.spark.reading.views import Opened
 
 
 T = TypeVar("T")
@@ -150,14 +151,25 @@ def most_bytes(env: Environment) -> int:
 
 
 def written_otherwise(
-    spark: SparkSession, draft: Draft, place: Place, sink: Sink, shared: SharedRows, env: Environment
-) -> SmallResult | FilesWhereRead | None:
+    spark: SparkSession,
+    draft: Draft,
+    place: Place,
+    sink: Sink,
+    shared: SharedRows,
+    env: Environment,
+    opened: Opened,
+) -> SmallResult | FilesWhereMade | None:
     """Return how a query of one batch is written, if not as rows that Spark hands to its sink."""
     if place.run.finished:
         return None
     if draft.script.makes_rows:
         return _files_where_read(spark, draft.script, place, sink)
-    return _small_result(draft, place, shared, env) if shared.tables.reads else None
+    small = _small_result(draft, place, shared, env) if shared.tables.reads else None
+    if small is not None or opened.last is None:
+        return small
+    from sqlext.sinks.files_where_read import files_of_last
+
+    return files_of_last(opened.last, opened.read, sink)
 
 
 def _small_result(draft: Draft, place: Place, shared: SharedRows, env: Environment) -> SmallResult | None:
@@ -176,11 +188,11 @@ def _small_result(draft: Draft, place: Place, shared: SharedRows, env: Environme
     return SmallResult(script, sink, context, partial(shared.small, reads, most_bytes(env)))
 
 
-def _files_where_read(spark: SparkSession, script: SparkScript, place: Place, sink: Sink) -> FilesWhereRead | None:
+def _files_where_read(spark: SparkSession, script: SparkScript, place: Place, sink: Sink) -> FilesWhereMade | None:
     """Return how a query of SELECTs writes its sink's files where its table is read; None: Spark writes them."""
     import pyarrow as pa
 
-    from sqlext.sinks.files_where_read import FilesWhereRead
+    from sqlext.sinks.files_where_read import files_where_read
     from sqlext.spark.reading.arrow_sources import row_input
 
     (step,) = script.read_by_arrow
@@ -191,7 +203,7 @@ def _files_where_read(spark: SparkSession, script: SparkScript, place: Place, si
 
     names = [name for _, name in script.outputs]
     schema = pa.schema(list(zip(names, cast("tuple[pa.DataType, ...]", step.types), strict=True)))
-    return FilesWhereRead.of(spark, given, schema, sink)
+    return files_where_read(spark, given, schema, sink)
 
 
 def finished_here(insert: BoundInsert, script: SparkScript, env: Environment) -> LocalScript:

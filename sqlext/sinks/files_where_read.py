@@ -1,8 +1,8 @@
-"""Write the files of a batch in the workers that read its rows: Spark gets their names alone."""
+"""Write the files of a batch in the workers that make its rows: Spark gets their names alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,16 +15,19 @@ from sqlext.sources.program import Facts
 from sqlext.sources.rows import RowWork
 from sqlext.sources.stream import Read, Work
 from sqlext.spark.reading.data_source import ArrowInput, open_at_once
+from sqlext.spark.reading.one_batch import rows_read
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Observation, Row, SparkSession
+
+    from sqlext.spark.reading.views import LastHanded
 
 _FILES = "name STRING, rows BIGINT, read BIGINT"
 
 
 @dataclass(frozen=True)
 class FileWork(Work):
-    """Writes the rows that a program makes of a slice.
+    """Writes the rows that a program makes of a slice, or of what an operator gives.
 
     Attributes:
         rows: makes them.
@@ -50,28 +53,29 @@ class FileWork(Work):
 
 
 @dataclass(frozen=True)
-class FilesWhereRead:
-    """A query of SELECTs whose sink's files are written where its table is read.
+class StagedFiles:
+    """Files that workers have staged.
 
     Attributes:
-        given: what reads the table, of all files that are there when it is asked.
-        names: of the sink's columns.
-        sink: commits the files.
+        names: of the files.
+        counts: how many rows they have, and how many were read for them.
     """
 
-    spark: SparkSession
-    given: Callable[[], ArrowInput]
     names: tuple[str, ...]
-    sink: Sink
-    writer: WritesParts
+    counts: BatchCounts
 
-    @classmethod
-    def of(
-        cls, spark: SparkSession, given: Callable[[], ArrowInput], schema: pa.Schema, sink: Sink
-    ) -> FilesWhereRead | None:
-        """Return it; None where Spark alone writes the files of the sink."""
-        writer = sink.part_writer(schema)
-        return None if writer is None else cls(spark, given, tuple(schema.names), sink, writer)
+
+@dataclass(frozen=True)
+class FilesWhereMade:
+    """A query whose sink's files are written where its rows are made.
+
+    Attributes:
+        sink: commits the files.
+        staged: has the files written into the staging that it is given.
+    """
+
+    sink: Sink
+    staged: Callable[[str], StagedFiles]
 
     def written(self, batch_id: int, *, repeated: bool) -> BatchCounts | None:
         """Write a batch; None where it may have been written, and its rows are counted otherwise.
@@ -86,9 +90,58 @@ class FilesWhereRead:
         return counts[0]
 
     def _stage(self, counts: list[BatchCounts], where: str) -> Iterable[str]:
-        given = self.given()
-        assert isinstance(given.work, RowWork)
-        work = FileWork(given.work, self.names, self.writer, where)
-        files = open_at_once(self.spark, ArrowInput(given.reader, _FILES, work)).collect()
-        counts.append(BatchCounts(sum(file["rows"] for file in files), sum(file["read"] for file in files)))
-        return [file["name"] for file in files if file["name"] is not None]
+        staged = self.staged(where)
+        counts.append(staged.counts)
+        return staged.names
+
+
+def files_where_read(
+    spark: SparkSession, given: Callable[[], ArrowInput], schema: pa.Schema, sink: Sink
+) -> FilesWhereMade | None:
+    """Return how a query of SELECTs is written where its table is read; None where Spark alone writes the files.
+
+    Args:
+        given: what reads the table, of all files that are there when it is asked.
+        schema: the columns of the sink's table.
+        sink: takes them.
+    """
+    writer = sink.part_writer(schema)
+    if writer is None:
+        return None
+    names = tuple(schema.names)
+
+    def staged(where: str) -> StagedFiles:
+        of = given()
+        assert isinstance(of.work, RowWork)
+        files = open_at_once(spark, ArrowInput(of.reader, _FILES, FileWork(of.work, names, writer, where))).collect()
+        return StagedFiles(_names(files), BatchCounts(_sum(files, "rows"), _sum(files, "read")))
+
+    return FilesWhereMade(sink, staged)
+
+
+def files_of_last(last: LastHanded, read: Sequence[Observation], sink: Sink) -> FilesWhereMade | None:
+    """Return how a query is written where the rows of its last operator come out; None where Spark alone writes.
+
+    Args:
+        last: its rows.
+        read: what counts the rows that are read for them.
+        sink: takes them.
+    """
+    writer = sink.part_writer(last.schema)
+    if writer is None:
+        return None
+    names = tuple(last.schema.names)
+
+    def staged(where: str) -> StagedFiles:
+        files = last.given.worked(FileWork(last.rows, names, writer, where), _FILES).collect()
+        return StagedFiles(_names(files), BatchCounts(_sum(files, "rows"), rows_read(read)))
+
+    return FilesWhereMade(sink, staged)
+
+
+def _names(files: Sequence[Row]) -> tuple[str, ...]:
+    return tuple(file["name"] for file in files if file["name"] is not None)
+
+
+def _sum(files: Sequence[Row], column: str) -> int:
+    return sum(file[column] for file in files)

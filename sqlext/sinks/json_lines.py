@@ -6,7 +6,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -50,17 +50,22 @@ def json_lines(rows: pa.Table, *, ignores_null: bool) -> Iterator[memoryview]:
 
 def _lines(rows: pa.RecordBatch, ignores_null: bool) -> pa.Array:
     """Return each row as a line, with its end."""
-    names = [_text(name) for name in rows.schema.names]
-    values = [_values(column, ignores_null) for column in rows.columns]
+    return _joined(rows.schema.names, rows.columns, ignores_null, "}\n")
+
+
+def _joined(names: Sequence[str], columns: Sequence[pa.Array], ignores_null: bool, end: str) -> pa.Array:
+    """Return objects of some fields, of which each has a column of values; ``end`` is what stands behind them."""
+    texts = [_text(name) for name in names]
+    values = [_values(column, ignores_null) for column in columns]
     if ignores_null:
-        # Each field has a comma behind it; the last one of a line goes.
-        fields = [pc.binary_join_element_wise(f"{n}:", v, ",", "") for n, v in zip(names, values, strict=True)]
+        # Each field has a comma behind it; the last one of an object goes.
+        fields = [pc.binary_join_element_wise(f"{n}:", v, ",", "") for n, v in zip(texts, values, strict=True)]
         joined = pc.binary_join_element_wise(*fields, "", null_handling="replace", null_replacement="")
-        return pc.binary_join_element_wise("{", pc.utf8_rtrim(joined, ","), "}\n", "")
+        return pc.binary_join_element_wise("{", pc.utf8_rtrim(joined, ","), end, "")
     parts: list[pa.Array | str] = []
-    for number, (name, value) in enumerate(zip(names, values, strict=True)):
+    for number, (name, value) in enumerate(zip(texts, values, strict=True)):
         parts += [f"{',' if number else '{'}{name}:", value]
-    return pc.binary_join_element_wise(*parts, "}\n", "", null_handling="replace", null_replacement="null")
+    return pc.binary_join_element_wise(*parts, end, "", null_handling="replace", null_replacement="null")
 
 
 def _values(column: pa.Array, ignores_null: bool) -> pa.Array:
@@ -73,8 +78,18 @@ def _values(column: pa.Array, ignores_null: bool) -> pa.Array:
         return column.cast(pa.string())
     if pa.types.is_date32(column.type):
         return pc.binary_join_element_wise('"', column.cast(pa.string()), '"', "")
+    if pa.types.is_struct(column.type) and column.type.num_fields:
+        return _rows(column, ignores_null)
     write = _writer(column.type, ignores_null)
     return pa.array([None if v is None else write(v) for v in column.to_pylist()], pa.string())
+
+
+def _rows(column: pa.StructArray, ignores_null: bool) -> pa.Array:
+    """Return rows within rows; NULL for what is NULL."""
+    if column.null_count == len(column):  # as all rows before an insert are
+        return pa.nulls(len(column), pa.string())
+    made = _joined([field.name for field in column.type], column.flatten(), ignores_null, "}")
+    return made if not column.null_count else pc.if_else(column.is_valid(), made, None)
 
 
 def _escaped(texts: pa.Array) -> pa.Array:

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from sqlext.connectors.filesystem.sink.part_files import FileSink
 from sqlext.connectors.filesystem.sink.part_writer import FORMS, PartWriter
-from sqlext.connectors.formats.json import writer_options
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import is_remote
 from sqlext.rewrite.arrow.translation import Unsuited
@@ -29,6 +28,8 @@ def local_files(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> Loc
     if is_remote(spec.path or "") or context.mode == "overwrite" or spec.partitioned_by:
         raise Unsuited("a folder in an object store, with partitions, or that is overwritten")
     files = FileSink(spec, context)
+    if files.changes is not None:
+        raise Unsuited("changes of rows, of which this process knows what stands at the end alone")
     return LocalFileSink(files, _part_writer(files, schema))
 
 
@@ -41,13 +42,13 @@ def part_writer(files: FileSink, schema: pa.Schema) -> PartWriter | None:
 
 
 def _part_writer(files: FileSink, schema: pa.Schema) -> PartWriter:
-    form = files.spec.format or ""
+    form = "json" if files.changes is not None else files.spec.format or ""
     if form not in FORMS:
         raise Unsuited(f"files of format '{form}' are written by Spark alone")
     held = selected(files.with_partitions(), schema, files.context.zone)
     if form == "json" and not all(can_be_json(of) for _, of in held.columns):
         raise Unsuited("values that only Spark writes as JSON")
-    leaves_out = form == "json" and dict(writer_options(dict(files.spec.options)))["ignoreNullFields"] == "true"
+    leaves_out = form == "json" and files.writer_options()["ignoreNullFields"] == "true"
     return PartWriter(held, form, tuple(files.spec.partitioned_by), leaves_out)
 
 

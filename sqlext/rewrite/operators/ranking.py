@@ -11,6 +11,7 @@ from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
+from sqlext_udfs.ranking.specification import Emission
 
 _NUMBER = "__number"
 
@@ -27,11 +28,13 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
     columns = below.physical_columns()
     out = tuple(rows.place(identifier(c)) for c in columns if c != KIND)
     order = tuple(sort_key(o, rows, node.scope, renderer) for o in node.order)
+    # In one batch no row comes late, so the first row is known where it is read, as in any Top-1.
+    emission = Emission.CHANGES if _never_late(renderer) and node.emission is Emission.FIRST else node.emission
     time = None
-    if node.window is not None:
+    if emission is Emission.WINDOW:
         # The end of the window, which is the last key.
         time = keys - 1
-    elif node.time is not None:
+    elif emission is Emission.FIRST and node.time is not None:
         time = rows.place(f"unix_millis({instant(node.time)})")
     specification = (
         ("keys", keys),
@@ -41,7 +44,7 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
         ("first", node.first),
         ("last", node.last),
         ("numbered", node.numbered),
-        ("emission", node.emission.value),
+        ("emission", emission.value),
         ("time", time),
         ("kind", rows.place(KIND) if below.changelog else None),
         ("latest_first", node.latest_first),
@@ -54,6 +57,11 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
     number = f"CAST({value} AS {type_.spark() if type_ else 'BIGINT'}) AS {identifier(node.number)}"
     shown = [*(identifier(c) for c in names), number, *node.hidden]
     return f"SELECT {', '.join(shown)} FROM {operated}"
+
+
+def _never_late(renderer: Rendering) -> bool:
+    """Whether all rows are one step: who takes them step by step asks for rows as they come, not packed."""
+    return renderer.at_once and renderer.packs
 
 
 def sort_key(item: OrderItem, rows: InputColumns, scope: Scope, renderer: Rendering) -> tuple[int, bool, bool]:

@@ -71,11 +71,27 @@ class WatermarkView:
 
 
 @dataclass(frozen=True, slots=True)
+class Onward:
+    """What is made of an operator's rows where they come out: packed rows of the next operator.
+
+    Attributes:
+        program: makes the next operator's input of them (``sources.program.Program``).
+        function, arguments: the next operator's, as in its ``OperatorView``.
+        types: the Arrow types of its input.
+    """
+
+    program: object
+    function: str
+    arguments: tuple[tuple[str, object], ...]
+    types: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorView:
     """A view of a registered stateful function over another view.
 
     ``ticks``: empty, ``start`` or ``clock`` (``spark.reading.ticks``): what tells it that it is time. ``ends``: a tick
-    must tell it that a bounded input has ended, as no watermark does.
+    must tell it that a bounded input has ended, as no watermark does. ``onward``: what it gives in place of its rows.
     """
 
     view: str
@@ -84,6 +100,7 @@ class OperatorView:
     arguments: tuple[tuple[str, object], ...]
     ticks: str = ""
     ends: bool = False
+    onward: Onward | None = None
 
 
 @dataclass(frozen=True, slots=True)

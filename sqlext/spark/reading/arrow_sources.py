@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pyarrow as pa
 
 from sqlext.connectors.splits import SplitReader
-from sqlext.rewrite.script.model import ArrowView
+from sqlext.rewrite.script.model import ArrowView, Onward
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
 from sqlext.sources.tables import reader_of
@@ -69,7 +69,9 @@ def packed_input(
     return ArrowInput(reader, MARKED, work, reader_of(step.table).limit(step.table))
 
 
-def work_of(spark: SparkSession, step: ArrowView, arguments: Mapping[str, Any], *, times: bool = False) -> PackedWork:
+def work_of(
+    spark: SparkSession, step: ArrowView | Onward, arguments: Mapping[str, Any], *, times: bool = False
+) -> PackedWork:
     """Return what an operator does with rows where they are read; see ``packed_input``."""
     function = cast(PackedFunction, operator(step.function))
     made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)

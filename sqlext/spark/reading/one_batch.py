@@ -41,4 +41,9 @@ class Whole:
 
     def read(self) -> int:
         """Return how many rows were read, once they have been."""
-        return sum(int(value or 0) for counted in self.inputs for value in counted.get.values())
+        return rows_read(self.inputs)
+
+
+def rows_read(inputs: Sequence[Observation]) -> int:
+    """Return how many rows were read of inputs, once they have been; see ``Whole.inputs``."""
+    return sum(int(value or 0) for counted in inputs for value in counted.get.values())

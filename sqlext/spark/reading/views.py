@@ -13,6 +13,7 @@ from sqlext.rewrite.script.model import (
     HEARTBEAT_VIEW,
     ArrowView,
     ObservedView,
+    Onward,
     OperatorView,
     ReadView,
     ReplayInput,
@@ -35,14 +36,20 @@ from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import settled
 from sqlext.user_functions import UserFunctions
 from sqlext.watermarks.inputs import SPLIT
+from sqlext_udfs.spark.buckets import packed_rows
 from sqlext_udfs.spark.functions import register_functions
 from sqlext_udfs.spark.registry import operator
 from sqlext_udfs.spark.table_functions import register_table_functions
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
+    from sqlext.rewrite.compiler.handed_on import HandedOn, LastColumns
+    from sqlext.sources.rows import RowWork
+    from sqlext.spark.reading.handed_rows import HandedRows
     from sqlext.spark.reading.shared_rows import SharedRows
+    from sqlext_udfs.making import MadeHere
     from sqlext_udfs.spark.rebucketing import StateBefore
 
 
@@ -52,10 +59,26 @@ class Opened(NamedTuple):
     Attributes:
         rows: its result.
         read: what counts the rows that it reads, where it is one batch.
+        last: its rows once more, where they can be made where those of its last operator come out.
     """
 
     rows: DataFrame
     read: tuple[Observation, ...]
+    last: LastHanded | None = None
+
+
+class LastHanded(NamedTuple):
+    """The rows of a query, made where those of its last operator come out.
+
+    Attributes:
+        given: the rows of the operator.
+        rows: makes the columns of the query of them.
+        schema: of these, the hidden ones too.
+    """
+
+    given: HandedRows
+    rows: RowWork
+    schema: pa.Schema
 
 
 class CarriedState(NamedTuple):
@@ -101,7 +124,10 @@ def open_script(
     replays = script.replays if home is not None else ()
     own = OwnReaders(spark, script, home, shared)
     before = states_before(script, state) if state is not None else {}
-    opening = _Opening(spark, zone, home, ticks, common, frames, own, replays, skips, before)
+    handed = _handed_on(script, zone, common)
+    script = handed.script if handed is not None else script
+    operators = handed.operators if handed is not None else {}
+    opening = _Opening(spark, zone, home, ticks, common, frames, own, replays, skips, before, operators)
     if home is not None:
         opening.fed_back(home)
     for source in script.sources:
@@ -112,7 +138,17 @@ def open_script(
     register_functions(spark, script.python_functions, registered)
     for step in script.steps:
         opening.step(step).createOrReplaceTempView(step.view)
-    return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted))
+    last = opening.last(script, handed.last) if handed is not None and handed.last is not None else None
+    return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted), last)
+
+
+def _handed_on(script: SparkScript, zone: str, common: Mapping[str, Any]) -> HandedOn | None:
+    """Return the script whose operators hand on what they give; None where they keep state."""
+    if not script.at_once:
+        return None
+    from sqlext.rewrite.compiler.handed_on import handed_on  # it needs Arrow, which few statements do
+
+    return handed_on(script, zone, common)
 
 
 def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[str, Any]:
@@ -137,6 +173,7 @@ class _Opening:
     Attributes:
         common: the arguments that all operators have.
         before: the state with which the operator of a view begins.
+        handing: the operators whose rows can be worked on where they come out, by their views.
     """
 
     spark: SparkSession
@@ -149,6 +186,17 @@ class _Opening:
     replays: tuple[ReplayInput, ...]
     skips: bool
     before: Mapping[str, StateBefore]
+    handing: Mapping[str, MadeHere]
+
+    def last(self, script: SparkScript, rows: LastColumns) -> LastHanded:
+        """Return the rows of the query, to be made where those of its last operator come out."""
+        import pyarrow as pa
+
+        from sqlext.sources.rows import RowWork
+
+        schema = pa.schema(list(rows.columns))
+        (step,) = (s for s in script.steps if isinstance(s, OperatorView) and s.view == rows.view)
+        return LastHanded(self.given(step), RowWork(rows.program, tuple(schema.types)), schema)
 
     def heartbeats(self, script: SparkScript, home: QueryFolders) -> None:
         """Register the rows that only move watermarks."""
@@ -220,7 +268,27 @@ class _Opening:
         ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
         ticks = self._taken(ticks) if ticks is not None else None
         arguments = {**self.common, **dict(step.arguments), "before": self.before.get(step.view)}
+        if step.onward is not None:
+            return self._handing_on(step, step.onward)
         return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
+
+    def _handing_on(self, step: OperatorView, onward: Onward) -> DataFrame:
+        """Return packed rows of the next operator, made where those of this one come out."""
+        from sqlext.spark.reading.arrow_sources import work_of  # it needs Arrow, which few statements do
+        from sqlext.spark.reading.handed_rows import OnwardWork
+        from sqlext_udfs.kernel.packing import PACKED
+
+        work = OnwardWork(work_of(self.spark, onward, {**self.common, **dict(onward.arguments)}))
+        return self.given(step).worked(work, PACKED)
+
+    def given(self, step: OperatorView) -> HandedRows:
+        """Return the rows of an operator that is made here, as they can be worked on where they come out."""
+        from sqlext.spark.reading.handed_rows import HandedRows
+
+        rows, made = self.spark.table(step.input), self.handing[step.view]
+        if "packed" not in dict(step.arguments):
+            rows = packed_rows(rows, made.operator, range(made.keys), int(self.common["buckets"]))
+        return HandedRows(rows.select("bucket", "rows", "now"), made)
 
     def _packed(self, step: ArrowView) -> DataFrame:
         return self._taken(self.readers.open_packed(step, {**self.common, **dict(step.arguments)}))

@@ -61,6 +61,14 @@ def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     spare_what_is_loaded()
 
 
+def by_bucket(packed: pa.Table) -> list[list[pa.Table]]:
+    """Return what has come to each bucket, on the same memory."""
+    buckets: dict[int, list[pa.Table]] = {}
+    for bucket, rows in zip(packed["bucket"].to_pylist(), chain(*packed["rows"].chunks), strict=True):
+        buckets.setdefault(bucket, []).append(decode_rows(memoryview(rows.as_buffer())))
+    return list(buckets.values())
+
+
 def tables(table: pa.Table) -> Iterator[bytes]:
     """Yield a table as packed tables of at most 262,144 rows."""
     for start in range(0, table.num_rows, _ROWS):

@@ -89,7 +89,7 @@ def apply_in_buckets(
     """
     if not 1 <= buckets <= MAX_BUCKETS:
         raise SqlExtError("FUNC-012", f"a stateful function has 1 to {MAX_BUCKETS} buckets, not {buckets}")
-    rows = frame if packed else _packed(frame, operator, keys, buckets)
+    rows = frame if packed else packed_rows(frame, operator, keys, buckets)
     # Rows that are all there need no state: one step of each bucket gives everything.
     if not rows.isStreaming:
         return _applied_at_once(rows, operator, _positional(output)).toDF(*output.names)
@@ -110,7 +110,8 @@ def apply_in_buckets(
     return _unpacked(processed.select("rows"), output)
 
 
-def _packed(frame: DataFrame, operator: BucketOperator[Any], keys: Sequence[int], buckets: int) -> DataFrame:
+def packed_rows(frame: DataFrame, operator: BucketOperator[Any], keys: Sequence[int], buckets: int) -> DataFrame:
+    """Return rows packed per bucket (``packing.PACKED``), after the operator's partial work."""
     plain = frame.toDF(*_names(len(frame.columns)))
     return plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
 

@@ -115,7 +115,7 @@ class FileSink(Sink):
     def part_writer(self, schema: pa.Schema) -> WritesParts | None:
         """Return what writes part files where rows are made; see ``Sink.part_writer``."""
         shuffled = self.spec.option("sink.parallelism") or self.spec.flag("sink.shuffle-by-partition.enable")
-        if is_remote(self.path) or shuffled or self.context.mode != "append" or self._changes is not None:
+        if is_remote(self.path) or shuffled or self.context.mode != "append":
             return None
         from sqlext.connectors.filesystem.local_sink import part_writer  # it needs Arrow, which few statements do
 
@@ -143,7 +143,7 @@ class FileSink(Sink):
     def _stage(self, df: DataFrame, where: str) -> None:
         columns = self.with_partitions()
         rows = self._spread(df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items())))
-        writer = rows.write.format(self._spark_format).options(**self._writer_options()).mode("overwrite")
+        writer = rows.write.format(self._spark_format).options(**self.writer_options()).mode("overwrite")
         if self.spec.partitioned_by:
             writer = writer.partitionBy(*self.spec.partitioned_by)
         writer.save(where)
@@ -160,29 +160,31 @@ class FileSink(Sink):
         return rows.coalesce(int(parallelism)) if parallelism else rows
 
     @property
-    def _changes(self) -> ChangelogFormat | None:
+    def changes(self) -> ChangelogFormat | None:
+        """The format of changes that the files have, if they have one."""
         return JSON_CHANGELOG_FORMATS.get(self.spec.format or "")
 
     @property
     def _spark_format(self) -> str:
-        return "json" if self._changes is not None else spark_name(self.spec.format or "")
+        return "json" if self.changes is not None else spark_name(self.spec.format or "")
 
     def held(self) -> dict[str, str]:
         """Return what the files hold, by name, as SQL over the rows."""
-        if self._changes is None:
+        if self.changes is None:
             return encoded(self.spec, self.context.zone)
         columns = (c for c in self.spec.columns if c.name not in self.spec.partitioned_by)
-        return message_fields(self._changes, columns, dict(self.spec.options), self.context)
+        return message_fields(self.changes, columns, dict(self.spec.options), self.context)
 
     def with_partitions(self) -> dict[str, str]:
         """Return the same, and the texts of partition columns."""
         of = (column for column in self.spec.columns if column.name in self.spec.partitioned_by)
         return {**self.held(), **{column.name: partition_text(column, self.context.zone) for column in of}}
 
-    def _writer_options(self) -> dict[str, str]:
+    def writer_options(self) -> dict[str, str]:
+        """Return the options of Spark's writer."""
         options = dict(self.spec.options)
-        if self._changes is not None:
-            return message_options(self._changes, options)
+        if self.changes is not None:
+            return message_options(self.changes, options)
         if self.spec.format == "csv":
             return dict(csv.writer_options(options))
         return dict(json.writer_options(options)) if self.spec.format == "json" else {}
