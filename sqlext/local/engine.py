@@ -98,7 +98,7 @@ class _Run:
         others = []
         for join, (query, packed) in zip(step.work.joins, step.others, strict=True):
             rows = query.run(self.tables)
-            parts = [part for bucket in _unpacked(rows) for part in bucket] if packed else [rows]
+            parts = [part for bucket in by_bucket(rows) for part in bucket] if packed else [rows]
             others.append(pa.concat_tables([join.schema.empty_table(), *parts]))
         sides = OtherSides.of(step.work, others, self.now)
         found = read_joined(step.read, step.work, sides, self.sources.below(step.read.view))
