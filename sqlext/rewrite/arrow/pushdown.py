@@ -26,6 +26,7 @@ from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.script.begun import has_splits
 from sqlext.rewrite.script.model import ArrowView, ReadView, SqlView
+from sqlext.sources.equal_calls import once
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ, TIMES
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
@@ -108,7 +109,7 @@ def pushed_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed:
         raise Unsuited("no column is looked at")
     scan = rows.scan()
     rowtime = scan.rowtime_checked()
-    stages = (*rows.stages(), Stage(made, condition))
+    stages = once((*rows.stages(), Stage(made, condition)))
     return Pushed(
         scan.node, scan.needed(), Program(scan.computed(), rowtime, (stages,)), tuple(e.type for _, e in made)
     )
