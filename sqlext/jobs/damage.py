@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlext.connectors.places import json_object
 from sqlext.jobs.query_files import last_number
 from sqlext.spark.state_files import is_schema, is_whole_state
+from sqlext.stores.checksums import checksums_of
 from sqlext.stores.location import Location
 
 #: Lines of a file of offsets before those of the sources: its version, and the batch's metadata.
@@ -21,8 +22,9 @@ _BY_LOG = "logOffset"
 _COMPACT = ".compact"
 #: How readers of ours count files, and where in a query's folder their logs lie (``sources.file_log``).
 _FILES, _OWN_LOGS = "files", "sources"
-#: Spark's logs and what it keeps of operators begin with a version, and JSON is behind it.
-_VERSION = re.compile(r"v\d+")
+#: Spark's logs and what it keeps of operators begin with a version, and JSON is behind it. Its source of topics puts a
+#: zero byte before that (SPARK-19517).
+_VERSION = re.compile(r"\0?v\d+")
 _LOGS, _METADATA = ("offsets", "commits", "sources"), "metadata"
 #: In a file of offsets: nothing of a source was read.
 _NO_OFFSET = "-"
@@ -50,10 +52,12 @@ def damage_of(location: Location, checkpoint: str) -> str | None:
 def unreadable_file(folder: Path) -> str | None:
     """Return which file of a checkpoint of this machine is not what Spark writes there: ``/x/offsets/3` is damaged``.
 
-    For files that no checksum lies beside.
+    A file that a checksum lies beside is left to that: a source of Spark's may keep what it likes.
     """
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.name.startswith(".") and not _is_readable(path, path.relative_to(folder)):
+        if not path.is_file() or path.name.startswith(".") or checksums_of(path).exists():
+            continue
+        if not _is_readable(path, path.relative_to(folder)):
             return f"`{path}` is damaged"
     return None
 

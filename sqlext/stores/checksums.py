@@ -23,6 +23,11 @@ def damaged_file(folder: Path) -> str | None:
     return None
 
 
+def checksums_of(path: Path) -> Path:
+    """Return where the checksums of a file lie, if it has some."""
+    return path.with_name(f"{_HIDDEN}{path.name}{_SUFFIX}")
+
+
 def _of(path: Path) -> Path | None:
     """Return the file whose checksums lie at a path, None of any other file."""
     if not (path.name.startswith(_HIDDEN) and path.name.endswith(_SUFFIX)):

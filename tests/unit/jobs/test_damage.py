@@ -131,6 +131,17 @@ def test_state_that_is_cut_off_or_garbled(tmp_path: Path, name: str) -> None:
     assert unreadable_file(tmp_path / "checkpoint") is None
 
 
+def test_what_sources_of_spark_keep(place: Location, tmp_path: Path) -> None:
+    """Spark's source of topics begins with a zero byte; what others keep is known by its checksum alone."""
+    place.put("checkpoint/sources/0/0", '\0v1\n{"topic":{"0":17}}')
+    place.put("checkpoint/sources/1/0", "as it likes")
+    assert unreadable_file(tmp_path / "checkpoint") == f"`{tmp_path}/checkpoint/sources/1/0` is damaged"
+    (tmp_path / "checkpoint/sources/1/.0.crc").write_bytes(b"")
+    assert unreadable_file(tmp_path / "checkpoint") is None
+    place.put("checkpoint/sources/0/0", '\0v1\n{"topic":')
+    assert unreadable_file(tmp_path / "checkpoint") == f"`{tmp_path}/checkpoint/sources/0/0` is damaged"
+
+
 def test_changes_of_another_compression_are_taken_for_whole(tmp_path: Path) -> None:
     path = tmp_path / "state/0/0/1.changelog"
     path.parent.mkdir(parents=True)

@@ -235,7 +235,7 @@ class DeltaSink(Sink):
             self.driver.following.committed()
 
     def _write(self, df: DataFrame, batch_id: int) -> None:
-        rows = df.selectExpr(*self._projection(df))
+        rows = self._stored(df)
         table = self._table_here(df.sparkSession) if self.driver.attempts.is_due() else None
         if table is None:
             self._commit(self._last_rows(rows), batch_id)
@@ -297,7 +297,7 @@ class DeltaSink(Sink):
 
     def _rows(self, df: DataFrame) -> DataFrame:
         """Return the rows as the table holds them; of an upsert the last one of each key."""
-        return self._last_rows(df.selectExpr(*self._projection(df)))
+        return self._last_rows(self._stored(df))
 
     def _last_rows(self, rows: DataFrame) -> DataFrame:
         return one_row_per_key(rows, self._keys, self.context) if self.context.mode == "upsert" else rows
@@ -316,10 +316,15 @@ class DeltaSink(Sink):
     def _history(self) -> History:
         return History(self._target, self.context.identity)
 
-    def _projection(self, df: DataFrame) -> list[str]:
-        columns = [f"{text} AS {identifier(name)}" for name, text in stored_values(self.spec).items()]
-        columns += [identifier(c) for c in (self.context.exists, self.context.kind) if c is not None]
-        return columns
+    def _stored(self, df: DataFrame) -> DataFrame:
+        """Return the values as the table holds them, then the hidden columns."""
+        values = stored_values(self.spec)
+        hidden = [c for c in (self.context.exists, self.context.kind) if c is not None]
+        # Spark takes some ms to look at a projection, in each micro-batch: most change nothing.
+        if df.columns == [*values, *hidden] and all(text == identifier(name) for name, text in values.items()):
+            return df
+        columns = [f"{text} AS {identifier(name)}" for name, text in values.items()]
+        return df.selectExpr(*columns, *map(identifier, hidden))
 
     def _save(self, rows: DataFrame, batch_id: int) -> None:
         if self.context.exists is not None:
