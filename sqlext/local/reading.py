@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.connectors.splits import Offset, Passes, Slice, SplitReader
+from sqlext.local.memory import keep_freed_memory
 from sqlext.rewrite.script.model import ArrowView, ReadView
 from sqlext.sources.packed import (
     FAILURE,
@@ -88,6 +89,7 @@ def in_slices(reader: SplitReader, take: Callable[[SplitReader, Slice], T]) -> t
         reader: is closed.
         take: is called side by side, with a reader of its own.
     """
+    keep_freed_memory()
     # What a reader has opened belongs to one thread.
     fresh = copy.deepcopy(reader)
     try:

@@ -39,13 +39,15 @@ class JoinStep:
 
     Attributes:
         operator: joins.
-        given: columns of its input; those that the rows of a side do not have are NULL.
+        side: of the rows that come from below.
+        given: columns of its input; those that rows do not have are NULL, or ``side``.
         names: of what comes out of it.
         stages: what is made of that.
         made: the columns that the last of these gives.
     """
 
     operator: JoinOperator
+    side: int
     given: Columns
     names: tuple[str, ...]
     stages: Stages
@@ -59,9 +61,13 @@ class JoinStep:
     def prepared(self, rows: pa.Table) -> pa.Table:
         """Return rows of a side, columns of the join's input, as the join takes them."""
         there = set(rows.column_names)
-        columns = [rows[n] if n in there else pa.nulls(rows.num_rows, of) for n, of in self.given]
-        table = pa.table([whole(c) for c in columns], self.schema)
+        columns = [whole(rows[n]) if n in there else self._absent(n, of, rows.num_rows) for n, of in self.given]
+        table = pa.table(columns, self.schema)
         return self.operator.gathered([without_bucket(self.operator.partial(with_bucket(table)))])
+
+    def _absent(self, name: str, of: pa.DataType, rows: int) -> pa.Array:
+        is_side = name == self.given[self.operator.specification.side][0]
+        return pa.repeat(pa.scalar(self.side, of), rows) if is_side else pa.nulls(rows, of)
 
     def of(self, rows: pa.Table, other: pa.Table, now: int) -> pa.Table:
         """Return what the SELECTs make of the pairs.
@@ -99,8 +105,9 @@ class EarlyWork:
 
     def of(self, rows: pa.Table) -> pa.Table | None:
         """Return partial results of rows; None where they must be joined as they are."""
-        columns, _count = after(self.rows, _columns(rows), rows.num_rows)
-        made = self.operator.partial(with_bucket(pa.table(columns)))
+        columns, count = after(self.rows, _columns(rows), rows.num_rows)
+        # Also where nothing is looked at but how many rows there are.
+        made = self.operator.partial(pa.table({**columns, "bucket": _buckets(count)}))
         return made if is_partial(made) else None
 
 
@@ -109,7 +116,7 @@ class JoinedWork:
     """What is done with rows of a table where they are read.
 
     Attributes:
-        program: makes the first join's input.
+        program: makes what rows have of the first join's input.
         given: its columns.
         joins: one after the other.
         operator: the semantics of the operator above.
@@ -270,7 +277,11 @@ def _joined_early(work: JoinedWork, others: OtherSides, tables: list[pa.Table]) 
 
 def with_bucket(rows: pa.Table) -> pa.Table:
     """Return rows as of one bucket, which is the last column."""
-    return rows.append_column("bucket", pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows))
+    return rows.append_column("bucket", _buckets(rows.num_rows))
+
+
+def _buckets(rows: int) -> pa.Array:
+    return pa.array(np.zeros(rows, np.int16))
 
 
 def without_bucket(rows: pa.Table) -> pa.Table:

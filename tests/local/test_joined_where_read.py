@@ -44,6 +44,8 @@ _EARLY = [
         "SELECT b.name, SUM(a.v), STDDEV_POP(a.v) FROM (SELECT k, v FROM t WHERE v < 8) a JOIN names b ON a.k = b.k"
         " GROUP BY b.name HAVING COUNT(*) > 1"
     ),
+    "SELECT COUNT(*) FROM t a CROSS JOIN names b",
+    "SELECT COUNT(*) FROM t a JOIN names b ON a.k = b.k",
     "SELECT b.name, SUM(a.big) FROM t a JOIN names b ON a.k = b.k GROUP BY b.name",
 ]
 #: They are joined as they are.

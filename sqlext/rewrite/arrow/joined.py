@@ -81,7 +81,7 @@ class _Join:
         return tuple(name for name, _ in self.step.operator.columns)
 
     def plain(self) -> JoinStep:
-        return JoinStep(self.operator, self.given, self.names, self.stages, self.made)
+        return JoinStep(self.operator, self.side, self.given, self.names, self.stages, self.made)
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,10 @@ class _Steps:
             return None
         # Of several tables the largest: all others are held.
         way = max(ways, key=lambda w: weight(w.read.table))
+        ((*_, last),) = way.program.branches
         work = JoinedWork(
             way.program,
-            way.joins[0].given,
+            tuple((name, value.type) for name, value in last.columns),
             tuple(join.plain() for join in way.joins),
             above.operator.operator,
             _combining(above, way.joins),
@@ -152,13 +153,12 @@ class _Steps:
         if isinstance(bottom, ArrowView) and join.step.packed and self._used[bottom.view] == 1:
             program = bottom.program
             if isinstance(program, Program) and len(program.branches) == 1:
-                yield _Way(bottom, program, (join,), views)
+                yield _Way(bottom, _own(program, join), (join,), views)
         elif isinstance(bottom, ReadView) and bottom.large and self._used[bottom.view] == 1:
             program = bottom.program
             assert isinstance(program, Program)
             ((own,),) = program.branches
-            last = replace(stages[-1], columns=_typed(stages[-1].columns, join.given))
-            yield _Way(bottom, replace(program, branches=((own, *stages[:-1], last),)), (join,), views)
+            yield _Way(bottom, _own(replace(program, branches=((own, *stages),)), join), (join,), views)
         elif isinstance(bottom, Operated):
             # Another join, whose rows are what this one takes.
             for way in self._ways(bottom.view, ordered) if _is_join(bottom) else ():
@@ -233,6 +233,14 @@ def _columns_of(step: LocalStep) -> Columns:
     return step.query.columns
 
 
+def _own(program: Program, join: _Join) -> Program:
+    """Return a program without what is the same in all rows: their side, and NULL for columns of the other one."""
+    ((*below, last),) = program.branches
+    side = join.given[join.specification.side][0]
+    own = tuple((n, e) for n, e in last.columns if n != side and not (isinstance(e, Literal) and e.value is None))
+    return replace(program, branches=((*below, replace(last, columns=own or last.columns[:1])),))
+
+
 def _typed(columns: Sequence[tuple[str, Expression]], given: Columns) -> tuple[tuple[str, Expression], ...]:
     """Return columns of which those that are NULL without a type have the one that they are given."""
     types = dict(given)
@@ -289,9 +297,7 @@ def _combining(above: Operated, joins: Sequence[_Join]) -> EarlyWork | None:
         return None
     schema = list(partial.schema)[:-1]
     carried = tuple((f"{_CARRIED}{n}", field.type) for n, field in enumerate(schema[len(keys) :]))
-    of_keys: dict[str, Expression] = {k: Column(given[k], name=schema[n].name) for n, k in enumerate(keys)}
-    of_keys[side] = Literal(given[side], value=lowest.side)
-    first = [*of_keys.items()]
+    first = [(k, Column(given[k], name=schema[n].name)) for n, k in enumerate(keys)]
     first += [(n, Column(t, name=f.name)) for (n, t), f in zip(carried, schema[len(keys) :], strict=True)]
     shown = [(n, t) for n, t in zip(names[: of.keys], types, strict=False)]
     steps = [_carrying(join, stages, carried) for join, stages in reversed(ways)]
@@ -385,6 +391,7 @@ def _carrying(join: _Join, stages: Stages, carried: Columns) -> JoinStep:
     types = dict((*join.made, *carried))
     return JoinStep(
         JoinOperator(made, [t for _, t in given]),
+        join.side,
         given,
         (*join.names[:at], *names, *join.names[at:]),
         above,

@@ -83,6 +83,10 @@ class Aggregation:
         nothing = np.zeros(0, np.int64)
         return each.start([pa.nulls(0, self._types[i]) for i in inputs], Groups(nothing, count), nothing)
 
+    def places(self, first: int, rows: int) -> Ints:
+        """Return the places of rows in the order of arrival, from a number on; where nobody looks at them, none."""
+        return np.arange(first, first + rows) if self.ordered else np.broadcast_to(np.int64(0), rows)
+
     def start(self, rows: pa.Table, groups: Groups, positions: Ints) -> list[pa.Array]:
         """Return the partial results of each group of rows."""
         made: list[pa.Array] = []

@@ -17,6 +17,8 @@ _WORD = 32
 _LOW = (1 << _WORD) - 1
 _HALF = 1 << (_WORD - 1)
 _LIMIT = 1 << 63
+# Bytes of an integer whose type alone says that sums of it fit.
+_SMALL = 4
 # The digits of the widest DECIMAL, of Arrow's decimal128 as of Spark.
 _MOST_DIGITS = 38
 
@@ -32,8 +34,9 @@ def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) ->
     Raises:
         SqlExtError: RUN-035 if one does not fit 64 bits.
     """
+    largest = _largest(values) if len(values) else 0
     values = values.astype(np.int64, copy=False)
-    if not len(values) or _largest(values) * len(values) * (1 if weights is None else _largest(weights)) < _LIMIT:
+    if largest * len(values) * (1 if weights is None or not largest else _largest(weights)) < _LIMIT:
         return _added(values if weights is None else values * weights, groups)
     return joined(*(_added(p if weights is None else p * weights, groups) for p in halves(values)))
 
@@ -96,6 +99,9 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType, weights: Int
 
 
 def _largest(values: Values) -> int:
+    # Of small types the bounds are known: nothing is looked at.
+    if values.dtype.itemsize <= _SMALL and np.issubdtype(values.dtype, np.integer):
+        return 1 << (8 * values.dtype.itemsize)
     return max(-int(values.min()), int(values.max()))
 
 

@@ -107,7 +107,7 @@ class Bits(Accumulator):
         # ``at`` and not ``reduceat``: rows of a group need not lie together.
         made = np.full(groups.count, self._start, values.dtype)
         self._join.at(made, groups.ids, values)
-        return [column_of(made, self._type, _used(groups))]
+        return [column_of(made, self._type, groups.used())]
 
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return the bits of several."""
@@ -142,7 +142,7 @@ class MinMax(Accumulator):
         values = numbers(column)
         if present is not None:
             values, groups = values[present], groups.filter(present)
-        return [column_of(_extreme(self.name, values, groups), self.type, _used(groups))]
+        return [column_of(_extreme(self.name, values, groups), self.type, groups.used())]
 
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return the least or largest of each group's."""
@@ -195,13 +195,7 @@ def _extreme_by_arrow(name: str, column: pa.Array, groups: Groups) -> pa.Array:
 def _present(column: pa.Array, groups: Groups) -> Bools:
     """Return which groups have a value."""
     present = known(column)
-    return _used(groups if present is None else groups.filter(present))
-
-
-def _used(groups: Groups) -> Bools:
-    used = np.zeros(groups.count, np.bool_)
-    used[groups.ids] = True
-    return used
+    return (groups if present is None else groups.filter(present)).used()
 
 
 def _masked(column: pa.Array, present: Bools) -> pa.Array:

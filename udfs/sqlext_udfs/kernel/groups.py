@@ -6,8 +6,10 @@ several columns into one. This groups 262,144 rows of an integer key and a time 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +19,24 @@ from sqlext_udfs.kernel.equality import groupable
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
 # Numbers below this many times the rows are looked up in a table, and not hashed or sorted.
 _SPARSE = 4
 # A table of so many entries is always cheap.
 _SMALL_TABLE = 1 << 16
+# A table of so many entries stays cheap together with those of other columns.
+_TINY_TABLE = 1 << 6
+# So many rows for each group are looked at first for one of each, and so many at least.
+_MANY_ROWS, _SMALL_PART = 8, 1 << 12
 # How many values are looked at to guess whether most are different.
 _SAMPLE = 1 << 10
+# So many equal values one after the other, on average, are runs.
+_RUN = 32
 # Numbers with a place in their low bits must stay below it, to fit 64 bits.
 _LARGEST = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Groups:
     """The group of each row.
 
@@ -41,14 +50,40 @@ class Groups:
 
     def first(self) -> Ints:
         """Return the place of the first row of each group (-1 for a group without rows)."""
-        first = np.full(self.count, -1, np.int64)
-        # Of several values for one place the last one stays.
-        first[self.ids[::-1]] = np.arange(len(self.ids) - 1, -1, -1)
-        return first
+        return self._first
 
     def sizes(self) -> Ints:
         """Return how many rows each group has."""
-        return np.bincount(self.ids, minlength=self.count)
+        return self._sizes
+
+    def used(self) -> Bools:
+        """Return which groups have rows."""
+        return self._used
+
+    @cached_property
+    def _first(self) -> Ints:
+        first = np.full(self.count, -1, np.int64)
+        for start, end in _parts(len(self.ids), self.count):
+            places = np.full(self.count, -1, np.int64) if start else first
+            # Of several values for one place the last one stays.
+            places[self.ids[start:end][::-1]] = np.arange(end - 1, start - 1, -1)
+            first = np.where(first < 0, places, first) if start else places
+            if first.min(initial=0) >= 0:
+                break
+        return _lasting(first)
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        return _lasting(np.bincount(self.ids, minlength=self.count))
+
+    @cached_property
+    def _used(self) -> Bools:
+        used = np.zeros(self.count, np.bool_)
+        for start, end in _parts(len(self.ids), self.count):
+            used[self.ids[start:end]] = True
+            if used.all():
+                break
+        return _lasting(used)
 
     def order(self) -> Ints:
         """Return the places of the rows, group by group, in each group in their order."""
@@ -57,6 +92,23 @@ class Groups:
     def filter(self, keep: Bools) -> Groups:
         """Return the groups of some of the rows; there may be groups without rows after that."""
         return Groups(self.ids[keep], self.count)
+
+
+def _lasting(values: npt.NDArray[T]) -> npt.NDArray[T]:
+    """Return an array that several are given, so that nobody may change it."""
+    values.flags.writeable = False
+    return values
+
+
+def _parts(rows: int, count: int) -> Iterator[tuple[int, int]]:
+    """Yield where the first rows begin and end, and where the others do.
+
+    Few groups have all been seen after few rows, and nobody needs to look at the others.
+    """
+    few = min(rows, max(_MANY_ROWS * count, _SMALL_PART))
+    yield 0, few
+    if few < rows:
+        yield few, rows
 
 
 def numbered(columns: Sequence[pa.Array], numbers: Sequence[Ints] = (), rows: int | None = None) -> Groups:
@@ -73,6 +125,8 @@ def numbered(columns: Sequence[pa.Array], numbers: Sequence[Ints] = (), rows: in
         return Groups(np.zeros(rows, np.int64), min(rows, 1))
     (ids, count), *others = parts
     for more, size in others:
+        if size <= 1:
+            continue
         # Made dense first where needed: neither the product nor a table of its size may grow out of hand.
         if count * size > max(_SPARSE * len(ids), _SMALL_TABLE):
             fewer, others_ = dense(ids, count), dense(more, size)
@@ -95,9 +149,12 @@ def integer_codes(values: Ints) -> tuple[Ints, int]:
     """Return the same for integers: by their distance from the least, by sorting, or by a hash table."""
     if not len(values):
         return values, 0
-    least, span = int(values.min()), int(values.max()) - int(values.min()) + 1
+    least = int(values.min())
+    span = int(values.max()) - least + 1
+    if span > _TINY_TABLE and _repeat(values):
+        return _codes_of_runs(values)
     if span <= max(_SPARSE * len(values), _SMALL_TABLE):
-        return values - least, span
+        return values - least if least else values, span
     # Where most values are different a hash table would be large: sorting is faster.
     if span << len(values).bit_length() < _LARGEST and _are_different(values):
         return _sorted_codes(values - least)
@@ -110,11 +167,11 @@ def dense(ids: Ints, count: int) -> Groups:
     if count > max(len(ids), _SMALL_TABLE):
         # A table of all possible numbers would be more work than the rows are: numbers in use come first.
         ids, count = integer_codes(ids) if count > _SPARSE * len(ids) else _sorted_codes(ids)
-    used = np.zeros(count, np.bool_)
-    used[ids] = True
+    groups = Groups(ids, count)
+    used = groups.used()
     number = int(np.count_nonzero(used))
     if number == count:
-        return Groups(ids, count)
+        return groups
     # The rank of each number among those in use.
     places = np.cumsum(used, dtype=np.int64)
     return Groups(places[ids] - 1, number)
@@ -145,6 +202,21 @@ def _sorted_codes(values: Ints) -> tuple[Ints, int]:
     codes_ = np.empty(len(values), np.int64)
     codes_[places] = np.cumsum(new)
     return codes_, int(new.sum()) + 1
+
+
+def _repeat(values: Ints) -> bool:
+    """Return whether most values seem to equal the one before, as windows do of rows that come in their order."""
+    places = np.arange(1, len(values), max(1, len(values) // _SAMPLE))
+    return len(values) > _SAMPLE and int(np.count_nonzero(values[places] != values[places - 1])) * _RUN < len(places)
+
+
+def _codes_of_runs(values: Ints) -> tuple[Ints, int]:
+    """Return codes of integers of which equal ones stand together: those of each run's first one."""
+    starts = np.flatnonzero(values[1:] != values[:-1]) + 1
+    starts = np.concatenate([np.zeros(1, np.int64), starts])
+    different, of_runs = np.unique(values[starts], return_inverse=True)
+    lengths = np.diff(starts, append=len(values))
+    return np.repeat(of_runs.astype(np.int64), lengths), len(different)
 
 
 def _are_integers(of: pa.DataType) -> bool:

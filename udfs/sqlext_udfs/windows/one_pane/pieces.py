@@ -42,7 +42,7 @@ class SinglePaneEngine(OnePaneEngine):
         """Return partial results of each key and piece."""
         bounds, places = self._assigned(rows)
         rows = rows if places is None else rows.take(pa.array(places))
-        kept, groups = self.layout.start(rows, bounds, np.arange(rows.num_rows))
+        kept, groups = self.layout.start(rows, bounds, self.layout.aggregation.places(0, rows.num_rows))
         # Places among the rows as they came: the bucket is looked up there.
         return kept, groups.first() if places is None else places[groups.first()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 from sqlext_udfs.windows.panes.columns import COUNTED, PARTIAL, PartialLayout, PartialResults, is_partial
-from sqlext_udfs.windows.panes.elements import ElementTiming, ordered_by_first
+from sqlext_udfs.windows.panes.elements import ElementTiming, Times, ordered_by_first
 from sqlext_udfs.windows.panes.rows import ElementRows
 
 
@@ -68,8 +69,7 @@ class ElementMaker:
             kept = self.layout.joined(kept, groups, COUNTED)
             kept = kept._replace(bounds=self._timing.joined(self.layout.read(rows).bounds, groups, first))
         else:
-            kept, groups = self._combined(rows, 0)
-            first = groups.first()
+            kept, first = self._in_order(rows)
         columns = [*self.layout.columns(kept), taken(buckets, first)]
         return pa.table(columns, [*(f"{PARTIAL}{i}" for i in range(len(columns) - 1)), "bucket"])
 
@@ -104,12 +104,29 @@ class ElementMaker:
         )
 
     def _combined(self, rows: pa.Table, arrived: int) -> tuple[PartialResults, Groups]:
-        each = self._each(rows)
-        groups = self._pieces(each)
+        keys, times = self.layout.key_columns(rows), self._timing.read(rows)
+        # The engine takes elements in the order of arrival (M5).
+        groups = ordered_by_first(self._timing.pieces(numbered(keys, (), rows.num_rows), times))
+        return self._joined(rows, keys, times, groups, groups.first(), arrived), groups
+
+    def _in_order(self, rows: pa.Table) -> tuple[PartialResults, Ints]:
+        """Return elements of rows in the order of their first rows, and the places of these.
+
+        Elements are put in order, which are fewer, and not the numbers of all rows.
+        """
+        keys, times = self.layout.key_columns(rows), self._timing.read(rows)
+        groups = self._timing.pieces(numbered(keys, (), rows.num_rows), times)
         first = groups.first()
-        partials = self.layout.aggregation.start(rows, groups, arrived + np.arange(rows.num_rows))
-        times = self._timing.joined(each.bounds, groups, first)
-        return PartialResults([taken(k, first) for k in each.keys], times, groups.sizes(), partials), groups
+        made, order = self._joined(rows, keys, times, groups, first, 0), np.argsort(first)
+        return made.take(order), first[order]
+
+    def _joined(
+        self, rows: pa.Table, keys: Sequence[pa.Array], times: Times, groups: Groups, first: Ints, arrived: int
+    ) -> PartialResults:
+        aggregation = self.layout.aggregation
+        partials = aggregation.start(rows, groups, aggregation.places(arrived, rows.num_rows))
+        bounds = self._timing.joined(times, groups, first)
+        return PartialResults([taken(k, first) for k in keys], bounds, groups.sizes(), partials)
 
     def _pieces(self, kept: PartialResults) -> Groups:
         keys = numbered(kept.keys, (), kept.rows())
