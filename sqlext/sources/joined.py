@@ -106,7 +106,6 @@ class EarlyWork:
     def of(self, rows: pa.Table) -> pa.Table | None:
         """Return partial results of rows; None where they must be joined as they are."""
         columns, count = after(self.rows, _columns(rows), rows.num_rows)
-        # Also where nothing is looked at but how many rows there are.
         made = self.operator.partial(pa.table({**columns, "bucket": _buckets(count)}))
         return made if is_partial(made) else None
 

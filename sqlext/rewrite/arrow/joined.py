@@ -287,9 +287,10 @@ def _combining(above: Operated, joins: Sequence[_Join]) -> EarlyWork | None:
     joined_by = {name for name, _ in lowest.given[: lowest.specification.keys]}
     if any(pa.types.is_nested(given[k]) or (has_floats(given[k]) and k not in joined_by) for k in keys):
         return None
-    rows = Stage(
-        (*((f"c{n}", Column(given[k], name=k)) for n, k in enumerate(keys)), *_numbered(down.values, len(keys)))
-    )
+    looked_at: list[Expression] = [*(Column(given[k], name=k) for k in keys), *down.values]
+    # A table has a column, also where only the number of its rows counts.
+    looked_at = looked_at or [Literal(pa.bool_(), value=True)]
+    rows = Stage(tuple((f"c{n}", value) for n, value in enumerate(looked_at)))
     operator = _early(of, read, [e.type for _, e in rows.columns], len(keys))
     empty = pa.schema([(n, e.type) for n, e in rows.columns]).empty_table()
     partial = operator.partial(with_bucket(empty))
@@ -310,10 +311,6 @@ def _read(of: WindowSpecification) -> Iterator[int]:
     for call in of.aggregates:
         yield from call.inputs
     yield from (place for place in (of.time, of.gap, of.start, of.end, *of.values) if place is not None)
-
-
-def _numbered(values: Sequence[Expression], first: int) -> Iterator[tuple[str, Expression]]:
-    return ((f"c{first + n}", value) for n, value in enumerate(values))
 
 
 def _early(
