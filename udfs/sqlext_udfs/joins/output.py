@@ -154,6 +154,8 @@ def _places(positions: Sequence[int], kept: Sequence[int]) -> list[int]:
 
 def _repeated(weight: Ints) -> tuple[Ints, pa.Array]:
     """Return the places of rows as often as they come out, and the kind of each."""
+    if (weight == 1).all():
+        return np.arange(len(weight)), pa.array(np.full(len(weight), INSERT, np.int8))
     back, more = (np.flatnonzero(which) for which in (weight < 0, weight > 0))
     # What is taken back comes first, so that a sink by key never drops the row that has just come.
     places = np.concatenate([np.repeat(back, -weight[back]), np.repeat(more, weight[more])])

@@ -20,6 +20,8 @@ from sqlext_udfs.kernel.groups import Bools, Groups, Ints, integer_codes, stable
 
 #: How many candidate pairs are looked at at once: it bounds the memory of a join with few keys.
 _PIECE = 1 << 22
+#: Up to how many codes for each row a table of all codes is less work than searching.
+_MOST_CODES = 4
 
 
 class Pairs(NamedTuple):
@@ -67,6 +69,8 @@ class Matcher:
 
     def pairs(self, left: Ints, right: Ints) -> Iterator[Pairs]:
         """Yield the matching pairs of some left and some right rows (their places), each once."""
+        if not len(left) or not len(right):
+            return
         left_codes, right_codes = self._left_keys.ids[left], self._right_keys.ids[right]
         in_left, in_right = (_present(c, self._left_keys.count) for c in (left_codes, right_codes))
         rows = _Candidates(left, right, left_codes, right_codes).some(in_right[left_codes], in_left[right_codes])
@@ -164,10 +168,9 @@ def _in_ranges(rows: _Candidates, comparisons: list[Compared], pivot: int | None
 
 def _ranges(rows: _Candidates, ranging: Sequence[Compared]) -> tuple[Ints, Ints, Ints]:
     """Return the order of the right rows by code and value, and for each left row where its range starts and ends."""
-    if ranging:
-        steps, place = np.unique(ranging[0].right, return_inverse=True)
-    else:
-        steps, place = np.zeros(1, np.int64), np.zeros(len(rows.right), np.int64)
+    if not ranging:
+        return _ranges_of_codes(rows)
+    steps, place = np.unique(ranging[0].right, return_inverse=True)
     width = len(steps)
     low, high = np.zeros(len(rows.left), np.int64), np.full(len(rows.left), width)
     for comparison in ranging:
@@ -185,9 +188,25 @@ def _ranges(rows: _Candidates, ranging: Sequence[Compared]) -> tuple[Ints, Ints,
     return order, starts, np.maximum(np.searchsorted(ordered, base + high), starts)
 
 
+def _ranges_of_codes(rows: _Candidates) -> tuple[Ints, Ints, Ints]:
+    """Return the same where codes alone are compared: few codes are looked up, and not searched for."""
+    order = stable_order(rows.right_codes)
+    ordered = rows.right_codes[order]
+    limit = 1 + max(int(rows.left_codes.max()), int(ordered[-1]))
+    if limit > _MOST_CODES * (len(rows.left) + len(ordered)):
+        return order, np.searchsorted(ordered, rows.left_codes), np.searchsorted(ordered, rows.left_codes, "right")
+    ends = np.cumsum(np.bincount(ordered, minlength=limit))
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    return order, starts[rows.left_codes], ends[rows.left_codes]
+
+
 def _expanded(order: Ints, starts: Ints, ends: Ints) -> Iterator[Pairs]:
     """Yield the pairs of each left row with the right rows in its range, in pieces."""
     sizes = ends - starts
+    if sizes.max(initial=0) <= 1:  # most often the right side has each key once
+        left = np.flatnonzero(sizes)
+        yield Pairs(left, order[starts[left]])
+        return
     total = np.cumsum(sizes)
     first, row_count = 0, len(sizes)
     while first < row_count:

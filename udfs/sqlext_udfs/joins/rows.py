@@ -48,7 +48,15 @@ class JoinRows:
 
     def filter(self, keep: Bools) -> JoinRows:
         """Return some of the rows; these themselves if it is all."""
-        return self if keep.all() else self.at(np.flatnonzero(keep))
+        if keep.all():
+            return self
+        places = np.flatnonzero(keep)
+        if not len(places) or places[-1] - places[0] >= len(places):
+            return self.at(places)
+        # They stand together, as rows of a side do: nothing is copied.
+        some = slice(int(places[0]), int(places[-1]) + 1)
+        columns = tuple(c[some] for c in self.columns)
+        return JoinRows(columns, self.count[some], self.matches[some], self.time[some])
 
     def with_(self, others: JoinRows) -> JoinRows:
         """Return these rows and others."""
