@@ -27,6 +27,8 @@ from sqlext_udfs.windows.panes.columns import PARTIAL, is_partial
 Columns = tuple[tuple[str, pa.DataType], ...]
 # A join looks at all rows of the other side: as many times more are joined at once.
 _TIMES = 4
+# Of more rows of another side all slices are joined at once: each would look at all of them.
+_MOST = 1 << 20
 # Partial results of a slice that wait for those of others, to be joined once for all.
 _FEW = 1 << 16
 # The share of rows that is left, from which on combining them before the join is in vain.
@@ -147,7 +149,17 @@ class OtherSides:
     @property
     def patience(self) -> int:
         """How many rows are joined at once."""
-        return max(PATIENCE, _TIMES * max((t.num_rows for t in self.plain), default=0))
+        return max(PATIENCE, _TIMES * self._largest)
+
+    @property
+    def few(self) -> bool:
+        """Whether slices are joined one by one."""
+        return self._largest <= _MOST
+
+    @property
+    def _largest(self) -> int:
+        most: int = max(table.num_rows for table in self.plain)
+        return most
 
 
 @dataclass
@@ -157,11 +169,13 @@ class JoinedSlice:
     Attributes:
         facts: what it turned out to hold.
         early: partial results that are not joined yet.
+        plain: rows that are not joined yet.
         made: what the operator above takes, with a bucket behind.
     """
 
     facts: Facts = field(default_factory=Facts)
     early: list[pa.Table] = field(default_factory=list)
+    plain: list[pa.Table] = field(default_factory=list)
     made: list[pa.Table] = field(default_factory=list)
 
 
@@ -180,7 +194,10 @@ def slice_joined(work: JoinedWork, others: OtherSides, read: Read) -> JoinedSlic
 def gathered(work: JoinedWork, others: OtherSides, slices: Sequence[JoinedSlice]) -> pa.Table | None:
     """Return what a step of the operator above takes; None where nothing came."""
     early = [table for each in slices for table in each.early]
+    plain = [table for each in slices for table in each.plain]
     made = [*_joined_early(work, others, early), *(table for each in slices for table in each.made)]
+    if plain:
+        made.append(work.operator.partial(with_bucket(_joined(work, others, pa.concat_tables(plain)))))
     there = [table for table in made if table.num_rows]
     if not there:
         return None
@@ -213,18 +230,21 @@ class _Taking:
             self._work()
         found = self.found
         found.early = _merged(self.work, found.early)
-        if sum(t.num_rows for t in found.early) > _FEW:
+        if self.others.few and sum(t.num_rows for t in found.early) > _FEW:
             self._join_early()
         found.made += [table for table, _ in self._above.rest()]
         return found
 
     def _work(self) -> None:
         rows, self._waiting = pa.Table.from_batches(self._waiting), []
-        if not self._combined(rows):
-            for join, other in zip(self.work.joins, self.others.plain, strict=True):
-                rows = join.of(rows, other, self.others.now)
-            for batch in with_bucket(rows).combine_chunks().to_batches():
-                self.found.made += [table for table, _ in self._above.take(batch)]
+        if self._combined(rows):
+            return
+        if not self.others.few:
+            self.found.plain.append(rows)
+            return
+        rows = _joined(self.work, self.others, rows)
+        for batch in with_bucket(rows).combine_chunks().to_batches():
+            self.found.made += [table for table, _ in self._above.take(batch)]
 
     def _combined(self, rows: pa.Table) -> bool:
         """Combine rows before they are joined; return whether that could be done."""
@@ -242,13 +262,20 @@ class _Taking:
         self.found.early.append(made)
         if sum(t.num_rows for t in self.found.early) > PATIENCE:
             self.found.early = _merged(self.work, self.found.early)
-            if sum(t.num_rows for t in self.found.early) > PATIENCE // 2:
+            if self.others.few and sum(t.num_rows for t in self.found.early) > PATIENCE // 2:
                 self._join_early()
         return True
 
     def _join_early(self) -> None:
         self.found.made += _joined_early(self.work, self.others, self.found.early)
         self.found.early = []
+
+
+def _joined(work: JoinedWork, others: OtherSides, rows: pa.Table) -> pa.Table:
+    """Return what the operator above takes of rows of the first join's input."""
+    for join, other in zip(work.joins, others.plain, strict=True):
+        rows = join.of(rows, other, others.now)
+    return rows
 
 
 def _merged(work: JoinedWork, tables: list[pa.Table]) -> list[pa.Table]:

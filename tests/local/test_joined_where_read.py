@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +22,7 @@ from sqlext.sources import joined
 _TABLES = """
 CREATE TABLE t (k STRING, j INT, v INT, d DOUBLE, big BIGINT, ts TIMESTAMP(3),
 WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '{folder}/t', 'format' = 'json');
+WITH ('connector' = 'filesystem', 'path' = '{folder}/t', 'format' = 'json', 'sqlext.source' = 'arrow');
 CREATE TABLE names (k STRING, j INT, name STRING, w INT, x DOUBLE)
 WITH ('connector' = 'filesystem', 'path' = '{folder}/names', 'format' = 'json');
 CREATE TABLE groups (name STRING, team STRING)
@@ -113,7 +112,8 @@ def largest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlext.rewrite.arrow.joined.weight", lambda table: int(table.name.name == "t"))
 
 
-def _run(folder: Path, query: str, *, source: str = "arrow") -> Result:
+def _run(folder: Path, query: str, source: str = "arrow") -> Result:
+    """Run a query; ``source`` says of the small tables who reads them: then their rows are packed too, or not."""
     session = sqlext.connect(catalog=folder / "catalog", settings={"sqlext.engine": "local"})
     arrow = f"SET 'sqlext.source' = '{source}';"
     *_, result = session.run(f"{arrow}{_TABLES.format(folder=folder)}{query};")
@@ -122,30 +122,44 @@ def _run(folder: Path, query: str, *, source: str = "arrow") -> Result:
     return result
 
 
-def _found(folder: Path, query: str) -> object:
+def _found(folder: Path, query: str, source: str) -> object:
     """Return the rows of a query, or the code of what it fails with."""
     try:
-        return _run(folder, query).rows
+        return _run(folder, query, source).rows
     except SqlExtError as error:
         return error.code
 
 
-def _both(folder: Path, query: str, rule: Callable[[LocalScript], tuple[LocalStep, ...]] = joined_where_read) -> Any:
+def _both(folder: Path, query: str, source: str = "arrow") -> Any:
     """Return what a query gives with the rule, and without it."""
     found = []
-    for chosen in (rule, _whole):
+    for chosen in (joined_where_read, _whole):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(engine, "joined_where_read", chosen)
-            found.append(_found(folder, query))
+            found.append(_found(folder, query, source))
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
-    _ROWS, _NAMES, st.sampled_from([*_EARLY, *_PLAIN, *_NOT]), st.integers(100, 900), st.integers(1, 12), st.booleans()
+    _ROWS,
+    _NAMES,
+    st.sampled_from([*_EARLY, *_PLAIN, *_NOT]),
+    st.integers(100, 900),
+    st.integers(1, 12),
+    st.booleans(),
+    st.sampled_from([1, 1 << 20]),
+    st.sampled_from(["auto", "arrow"]),
 )
 def test_the_rule_makes_no_difference(
-    rows: list[dict[str, Any]], names: list[dict[str, Any]], query: str, size: int, patience: int, few: bool
+    rows: list[dict[str, Any]],
+    names: list[dict[str, Any]],
+    query: str,
+    size: int,
+    patience: int,
+    few: bool,
+    most: int,
+    source: str,
 ) -> None:
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patched:
         folder = Path(name)
@@ -156,10 +170,11 @@ def test_the_rule_makes_no_difference(
         patched.setattr("sqlext.sources.file_slices._MOST", size)
         patched.setattr("sqlext.rewrite.arrow.joined.weight", lambda table: int((table.name.name == "t") is not few))
         patched.setattr(joined, "PATIENCE", patience)
+        patched.setattr(joined, "_MOST", most)
         patched.setattr(joined, "_TIMES", 0)
         patched.setattr(joined, "_MANY", 1.0 if few else 0.4)
         patched.setattr(joined, "_FEW", 3 if few else 1 << 16)
-        with_rule, without = _both(folder, query)
+        with_rule, without = _both(folder, query, source)
         assert _sorted(with_rule) == _sorted(without)
 
 
@@ -167,7 +182,7 @@ def _sorted(found: object) -> object:
     return sorted(map(repr, found)) if isinstance(found, list) else found
 
 
-def _steps(folder: Path, query: str) -> list[Joined]:
+def _steps(folder: Path, query: str, source: str = "arrow") -> list[Joined]:
     found: list[Joined] = []
 
     def noted(script: LocalScript) -> tuple[LocalStep, ...]:
@@ -177,7 +192,7 @@ def _steps(folder: Path, query: str) -> list[Joined]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine, "joined_where_read", noted)
-        _run(folder, query)
+        _run(folder, query, source)
     return found
 
 
@@ -193,9 +208,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("source", ["auto", "arrow"])
 @pytest.mark.parametrize(("query", "early"), [*((q, True) for q in _EARLY), *((q, False) for q in _PLAIN)])
-def test_rows_are_joined_where_they_are_read(folder: Path, query: str, early: bool) -> None:
-    (step,) = _steps(folder, query)
+def test_rows_are_joined_where_they_are_read(folder: Path, query: str, early: bool, source: str) -> None:
+    (step,) = _steps(folder, query, source)
     assert (step.work.early is not None) is early
 
 
