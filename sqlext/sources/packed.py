@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from sqlext.connectors.row_bounds import Known
 from sqlext.errors import SqlExtError
-from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.stream import Read, Work
 from sqlext.sources.times import Times
@@ -21,6 +20,7 @@ from sqlext_udfs.expressions.functions import INSTANT
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.kernel.hashing import buckets_of
 from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.kernel.packing import PACKED, packed
 from sqlext_udfs.kernel.partial_work import PartialWork

@@ -1,4 +1,4 @@
-"""A query for each operator with state; also a driver to be killed: operator_job.py NAME FOLDER SETTLED."""
+"""A query for each operator with state; also a driver to be killed: operator_job.py NAME FOLDER SETTLED [levels]."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlext.spark.local import local_spark
+from sqlext_udfs.kernel.levelled import Rules
+from sqlext_udfs.spark import buckets
 from tests.restore.stateful_job import at, row
 from tests.stepped_queries import END_OF_TIME, TIMED, Move, SteppedQuery
 
+#: So that each micro-batch makes a level.
+SMALL_LEVELS = Rules(smallest=0, newest=0, ratio=1, share=0)
 #: Rows of few keys, out of order, over six micro-batches in which the watermark moves, or does not; and a clock.
 MOVES = [
     Move([row("a", 1, 1), row("a", 2, 4), row("b", 5, 2)], clock=1_000),
@@ -172,8 +176,10 @@ OPERATORS = {
 }
 
 
-def main(name: str, folder: Path, settled: int) -> None:
+def main(name: str, folder: Path, settled: int, levels: str = "") -> None:
     """Run, and die."""
+    if levels:
+        buckets.RULES = SMALL_LEVELS
     spark = local_spark(cores=1, folder=folder / "spark")
     query = SteppedQuery(spark, folder, OPERATORS[name].script, MOVES)
     query.start()
@@ -185,4 +191,4 @@ def main(name: str, folder: Path, settled: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -16,11 +16,11 @@ from sqlext.rewrite.arrow.pushdown import named
 from sqlext.rewrite.arrow.queries import compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited, translated
 from sqlext.rewrite.expressions.integers import wrapping_product, wrapping_sum
-from sqlext.sources.hashing import can_hash, xxhash64
 from sqlext.spark.settings_scope import query_settings
 from sqlext_udfs.expressions.columns import Column, Expression, Rows
 from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.hashing import can_hash, xxhash64
 
 _MAX = 2**31 - 1
 _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {

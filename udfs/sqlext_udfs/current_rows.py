@@ -101,6 +101,15 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
             table = self._lives.joined(table, written, places, now, clock)
         return StepResult(table, out, open_groups=table.num_rows)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: pa.Table) -> int:
+        """Return how many rows there are."""
+        return int(state.num_rows)
+
     def key_places(self, state: pa.Table) -> Sequence[int]:
         """Return where the columns stand that choose the bucket."""
         return self._key

@@ -73,6 +73,11 @@ class DistinctOperator(TableState, BucketOperator[pa.Table]):
             seen = self._lives.joined(seen, written, np.arange(seen.num_rows), again, clock)
         return StepResult(seen, new)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
     def key_places(self, state: pa.Table) -> Sequence[int]:
         """Return where the columns stand that choose the bucket."""
         return range(state.num_columns - (self._lives.ttl is not None))

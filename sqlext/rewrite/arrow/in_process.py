@@ -17,11 +17,11 @@ from sqlext.rewrite.arrow.pushdown import UnreadType
 from sqlext.rewrite.arrow.queries import Columns, compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, SparkScript, SqlView, Step, TagView
-from sqlext.sources.hashing import can_hash
 from sqlext.sources.joined import JoinedWork
 from sqlext.sources.program import Program
 from sqlext.sources.queries import TableQuery
 from sqlext.sources.tables import reader_of
+from sqlext_udfs.kernel.hashing import can_hash
 from sqlext_udfs.making import MadeHere, NeedsSparkError, made
 
 

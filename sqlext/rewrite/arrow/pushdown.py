@@ -27,13 +27,13 @@ from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.script.begun import has_splits
 from sqlext.rewrite.script.model import ArrowView, ReadView, SqlView
 from sqlext.sources.equal_calls import once
-from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ, TIMES
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
 from sqlext.sources.tables import reader_of
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3
 from sqlext_udfs.expressions.columns import Apply, Column, Expression, FieldOf, Literal
 from sqlext_udfs.expressions.functions import INSTANT
+from sqlext_udfs.kernel.hashing import can_hash
 
 #: The type of a NULL that nobody has given one.
 _UNKNOWN = pa.null()

@@ -19,10 +19,10 @@ from sqlext.quoting import identifier
 from sqlext.rewrite.arrow.queries import Columns, compiled_query
 from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.rewrite.script.model import ArrowView, Onward, OperatorView, SparkScript, SqlView, Step, TagView
-from sqlext.sources.hashing import can_hash
 from sqlext.sources.program import Program, Stage, Stages
 from sqlext.sources.queries import TableQuery
 from sqlext_udfs.expressions.columns import Literal
+from sqlext_udfs.kernel.hashing import can_hash
 from sqlext_udfs.making import MadeHere, NeedsSparkError, made
 
 _VIEW = re.compile(r"\bsqlext_step_\d+\b")

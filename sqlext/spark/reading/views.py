@@ -158,7 +158,7 @@ def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[
 
 def states_before(script: SparkScript, state: CarriedState) -> Mapping[str, StateBefore]:
     """Return the state with which the operator of each view begins."""
-    from sqlext.sources.hashing import buckets_of
+    from sqlext_udfs.kernel.hashing import buckets_of
     from sqlext_udfs.spark.rebucketing import StateBefore
 
     views = [step.view for step in script.steps if isinstance(step, OperatorView)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -28,10 +29,12 @@ from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
-from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts
 from sqlext.stores.location import Location
-from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.hashing import buckets_of
+from sqlext_udfs.kernel.levelled import Entry, Kept, Levelled, Rules, Times, is_levelled
+from sqlext_udfs.kernel.levels import Hashes, Level
+from sqlext_udfs.kernel.operator import Clock, StepResult
 from sqlext_udfs.spark.rebucketing import wanted
 
 TABLES = """CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
@@ -86,13 +89,50 @@ def plans_for(folder: Path, query: str) -> Plans:
 
 
 @dataclass
+class Shelf:
+    """Keeps the levels of a bucket as bytes, and some at hand."""
+
+    kept: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    at_hand: dict[str, Level] = field(default_factory=dict)
+
+    def load(self, entry: Entry) -> Level | None:
+        return self.at_hand.get(entry.id)
+
+    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+        data, gone = self.kept[entry.id]
+        return data, np.frombuffer(gone, np.uint64)
+
+    def write(self, entry: Entry, level: Level) -> None:
+        self.kept[entry.id] = bytes(level.data), level.gone.tobytes()
+        self.remember(entry, level)
+
+    def remember(self, entry: Entry, level: Level) -> None:
+        self.at_hand[entry.id] = level
+
+    def remove(self, entry: Entry) -> None:
+        del self.kept[entry.id]
+        self.at_hand.pop(entry.id, None)
+
+
+@dataclass
 class Bucketed:
-    """Runs a query in micro-batches, its state in buckets, as bytes."""
+    """Runs a query in micro-batches, its state in buckets, as bytes.
+
+    Attributes:
+        rules: when state is kept in levels; None: never.
+        forgets: whether no level is at hand in the next micro-batch.
+        levels: how many levels there were, most of all buckets.
+    """
 
     folder: Path
     script: SparkScript
     buckets: int
     states: dict[int, list[bytes | None]] = field(default_factory=dict)
+    rules: Rules | None = None
+    forgets: bool = False
+    shelves: dict[tuple[int, int], Shelf] = field(default_factory=dict)
+    levels: int = 0
+    opened: list[int] = field(default_factory=list)
 
     def step(self, rows: Sequence[dict[str, object]], clock: Clock) -> list[str]:
         """Return what comes out of a micro-batch, sorted."""
@@ -127,17 +167,36 @@ class Bucketed:
         schema, out = pa.schema(list(columns)), []
         of = buckets_of([c.combine_chunks() for c in rows.columns[:keys]], rows.num_rows, self.buckets)
         for bucket, data in enumerate(kept):
-            state = operator.decode(data) if data is not None else operator.empty()
             mine, gathered = rows.filter(pa.array(of == bucket)), None
             if mine.num_rows:
                 marked = mine.append_column("bucket", pa.repeat(pa.scalar(bucket, pa.int16()), mine.num_rows))
                 partial = operator.partial(marked)
                 gathered = operator.gathered([partial.select(range(partial.num_columns - 1))])
-            found = operator.step(state, gathered, clock)
-            kept[bucket] = operator.encode(found.state)
+            found = self._stepped(number, bucket, data, gathered, clock)
             if found.out.num_columns:
                 out.append(found.out.rename_columns(schema.names).cast(schema))
         return pa.concat_tables(out) if out else schema.empty_table()
+
+    def _stepped(
+        self, number: int, bucket: int, data: bytes | None, rows: pa.Table | None, clock: Clock
+    ) -> StepResult[Any]:
+        step = self.script_step(number)
+        operator, keys, _ = step.operator
+        rules = self.rules if operator.separable else None
+        shelf = self.shelves.setdefault((number, bucket), Shelf())
+        levelled = Levelled(operator, keys, rules or Rules())
+        done = levelled.step(data, rows, Times(clock, clock.now), shelf if rules is not None else None)
+        self.opened.append(done.open_groups)
+        if done.kept is not None:
+            self.states[number][bucket] = done.kept
+            self.levels = max(self.levels, len(Kept.decoded(done.kept).entries) if is_levelled(done.kept) else 0)
+        if self.forgets:
+            shelf.at_hand.clear()
+        return done.step
+
+    def script_step(self, number: int) -> Any:
+        """Return a step of the query."""
+        return compiled_script(self.script, "UTC").steps[number]
 
 
 def _divided(step: Any, kept: Sequence[bytes | None], buckets: int) -> list[bytes | None]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.sources.hashing import buckets_of
+from sqlext_udfs.kernel.hashing import buckets_of
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.spark.rebucketing import wanted
 from tests.unit.session.bucketed import GROUPED, MIDNIGHT, ROWS, WINDOWS, Bucketed, script_for

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sqlext.sources.hashing import buckets_of, can_hash, xxhash64
+from sqlext_udfs.kernel.hashing import buckets_of, can_hash, xxhash64
 
 _MASK = (1 << 64) - 1
 _P1, _P2, _P3, _P4, _P5 = (

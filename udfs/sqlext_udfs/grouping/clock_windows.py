@@ -56,6 +56,15 @@ class ClockWindows(BucketOperator[Groupings]):
         """Return when the next window is over."""
         return self._windows.next_wakeup(state)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: Groupings) -> int:
+        """Return how many groups there are."""
+        return self._windows.open_groups(state)
+
     def encode(self, state: Groupings) -> bytes:
         """Return a state as bytes."""
         return self._windows.encode(state)

@@ -148,6 +148,15 @@ class GroupAggregate(BucketOperator[Groupings]):
             return Wakeup()
         return Wakeup(processing=int(self._read(state.groups).time.min()) + self._ttl)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: Groupings) -> int:
+        """Return how many groups there are."""
+        return int(state.groups.num_rows)
+
     def encode(self, state: Groupings) -> bytes:
         """Return a state as bytes."""
         facts = {_FACTS: json.dumps({"arrived": state.arrived})}

@@ -110,6 +110,15 @@ class SessionsOfChanges(BucketOperator[OpenSessions]):
         rows = state.rows
         return self._horizon.wakeup(int(integers(whole(rows.column(_BOUNDS[1]))).min()) if rows.num_rows else None)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: OpenSessions) -> int:
+        """Return how many sessions are open."""
+        return self._sessions(state.rows)
+
     def encode(self, state: OpenSessions) -> bytes:
         """Return a state as bytes."""
         return encode_state(state.rows.replace_schema_metadata({_FACTS: b"1"}))

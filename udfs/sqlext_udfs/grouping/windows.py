@@ -92,6 +92,15 @@ class WindowedGroups(BucketOperator[Groupings]):
         ends = self._ends(state)
         return self._horizon.wakeup(int(ends.min()) if len(ends) else None)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: Groupings) -> int:
+        """Return how many groups there are."""
+        return int(state.groups.num_rows)
+
     def encode(self, state: Groupings) -> bytes:
         """Return a state as bytes."""
         return self._groups.encode(state)

@@ -34,7 +34,7 @@ from sqlext_udfs.joins.specification import (
 from sqlext_udfs.joins.state import decode_sides, encode_sides
 from sqlext_udfs.joins.temporal import TemporalLife
 from sqlext_udfs.joins.window import WindowLife
-from sqlext_udfs.kernel.dividing import Wanted
+from sqlext_udfs.kernel.dividing import Wanted, places_of
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 
@@ -97,6 +97,15 @@ class JoinOperator(BucketOperator[Sides]):
         """Return when rows expire, or a window is over."""
         return self._life.next_wakeup(state)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: Sides) -> int:
+        """Return how many rows are held."""
+        return state.rows()
+
     def encode(self, state: Sides) -> bytes:
         """Return a state as bytes."""
         return encode_sides(state)
@@ -112,7 +121,7 @@ class JoinOperator(BucketOperator[Sides]):
     def of_keys(self, state: Sides, wanted: Wanted) -> Sides:
         """Return the rows of some keys."""
         keys = self._specification.keys
-        return Sides(*(rows.filter(wanted(rows.columns[:keys], len(rows))) for rows in state))
+        return Sides(*(rows.at(places_of(wanted(rows.columns[:keys], len(rows)))) for rows in state))
 
     def together(self, states: Sequence[Sides]) -> Sides:
         """Return the rows of all keys."""

@@ -29,6 +29,16 @@ class Altered(BucketOperator[State]):
         """Return what comes out of a step in place of the operator's rows."""
 
     @property
+    def separable(self) -> bool:
+        """Whether keys go their own way in the operator."""
+        return self._operator.separable
+
+    @property
+    def reads_levels(self) -> bool:
+        """Whether the operator's state may be in levels."""
+        return self._operator.reads_levels
+
+    @property
     def takes_rows(self) -> bool:
         """Whether the operator takes them."""
         return self._operator.takes_rows
@@ -65,6 +75,18 @@ class Altered(BucketOperator[State]):
     def decode(self, data: bytes) -> Any:
         """Return the operator's state."""
         return self._operator.decode(data)
+
+    def of_encoded(self, data: bytes, wanted: Wanted) -> State:
+        """Return what the operator's bytes know of some keys."""
+        return self._operator.of_encoded(data, wanted)
+
+    def is_current(self, data: bytes) -> bool:
+        """Return whether the operator would write it so."""
+        return self._operator.is_current(data)
+
+    def open_groups(self, state: State) -> int:
+        """Return how many the operator counts."""
+        return self._operator.open_groups(state)
 
     def of_keys(self, state: State, wanted: Wanted) -> State:
         """Return what the operator's state knows of some keys."""

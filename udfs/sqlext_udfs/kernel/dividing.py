@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import whole
-from sqlext_udfs.kernel.groups import Bools
+from sqlext_udfs.kernel.groups import Bools, Ints
 
-#: Given the columns of keys, those that choose the bucket first, and how many rows there are: which of them are wanted.
-Wanted = Callable[[Sequence[pa.Array], int], Bools]
+#: Given the columns of keys, those that choose the bucket first, and how many rows there are: which of them are wanted,
+#: or the places of those that are, ascending.
+Wanted = Callable[[Sequence[pa.Array], int], Bools | Ints]
+
+
+def places_of(found: Bools | Ints) -> Ints:
+    """Return the places of the rows that are wanted, ascending."""
+    return np.flatnonzero(found) if found.dtype == np.bool_ else found.astype(np.int64, copy=False)
 
 
 def rows_of_keys(table: pa.Table, keys: Sequence[int], wanted: Wanted) -> pa.Table:
@@ -27,7 +34,9 @@ def rows_of_keys(table: pa.Table, keys: Sequence[int], wanted: Wanted) -> pa.Tab
     """
     if not table.num_rows:
         return table
-    return table.filter(pa.array(wanted([whole(table.column(place)) for place in keys], table.num_rows)))
+    found = wanted([whole(table.column(place)) for place in keys], table.num_rows)
+    # Few places of many rows are taken, so that the others are not looked at.
+    return table.filter(pa.array(found)) if found.dtype == np.bool_ else table.take(pa.array(found))
 
 
 def tables_together(tables: Iterable[pa.Table]) -> pa.Table:

@@ -43,6 +43,20 @@ class BucketOperator(Protocol[State]):
     """The semantics of one stateful operator. Its methods are pure: they change neither state nor rows."""
 
     @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way, so that a bucket may keep its state in levels (``kernel.levelled``).
+
+        Then a step of some keys and their rows does to them what a step of all does, and the first columns of what
+        ``gathered`` gives are the key.
+        """
+        return False
+
+    @property
+    def reads_levels(self) -> bool:
+        """Whether a state may be in levels: this operator wrote it, or the one that it was before the query changed."""
+        return self.separable
+
+    @property
     def takes_rows(self) -> bool:
         """Whether ``gathered`` also takes rows that have not been through ``partial``."""
         return False
@@ -100,6 +114,18 @@ class BucketOperator(Protocol[State]):
 
     def of_keys(self, state: State, wanted: Wanted) -> State:
         """Return what a state knows of some keys; what it knows of time stays."""
+
+    def of_encoded(self, data: bytes, wanted: Wanted) -> State:
+        """Return what a state that ``encode`` wrote knows of some keys; the others need not be decoded."""
+        return self.of_keys(self.decode(data), wanted)
+
+    def is_current(self, data: bytes) -> bool:
+        """Return whether ``decode`` gives the rows of a state as they were written, in their order."""
+        return True
+
+    def open_groups(self, state: State) -> int:
+        """Return how many keys and windows a state holds, as ``StepResult.open_groups`` counts them."""
+        return 0
 
     def together(self, states: Sequence[State]) -> State:
         """Return states of different keys as one; at least one, all of buckets that saw the same time last."""

@@ -6,7 +6,9 @@ The columns are in Arrow's IPC stream format, which is stable across versions an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import cast
 
 import pyarrow as pa
 
@@ -85,7 +87,28 @@ def nested(tables: Iterable[pa.Table]) -> pa.Table:
 
 def unnested(table: pa.Table) -> list[pa.Table]:
     """Return the tables that ``nested`` was given, on the same memory."""
-    return [decode_rows(memoryview(cell.as_buffer())) for cell in table.column(0)]
+    return [decode_rows(part) for part in _parts(table)]
+
+
+def of_cells(parts: Sequence[bytes], header: bytes, facts: Mapping[bytes, str]) -> bytes:
+    """Return bytes behind a header of eight, as the cells of one column, and some facts."""
+    table = pa.table([pa.array(parts, pa.large_binary())], ["part"])
+    return _encoded(table.replace_schema_metadata(dict(facts)), header)
+
+
+def cells(data: bytes) -> tuple[list[bytes], Mapping[bytes, bytes]]:
+    """Return the bytes that ``of_cells`` was given, on the same memory, and the facts."""
+    table = decode_rows(memoryview(data)[_HEADER_BYTES:])
+    return [cast("bytes", part) for part in _parts(table)], table.schema.metadata or {}
+
+
+def _parts(table: pa.Table) -> list[memoryview]:
+    """Return the cells of the only column, which has no NULLs, as they lie in memory: a scalar's buffer is a copy."""
+    (chunk,) = table.column(0).chunks
+    _, offsets, data = chunk.buffers()
+    ends = memoryview(offsets).cast("q")[chunk.offset : chunk.offset + len(chunk) + 1]
+    view = memoryview(data) if data is not None else memoryview(b"")
+    return [view[start:end] for start, end in pairwise(ends)]
 
 
 def _encoded(table: pa.Table, header: bytes) -> bytes:

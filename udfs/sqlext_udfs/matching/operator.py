@@ -89,6 +89,15 @@ class MatchOperator(BucketOperator[MatchState]):
         """Return when a row is passed by the watermark, or a match can no longer end in time."""
         return Wakeup(event=state.wakeup) if self.specification.event_time else Wakeup(processing=state.wakeup)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: MatchState) -> int:
+        """Return how many partitions have rows."""
+        return state.open
+
     def encode(self, state: MatchState) -> bytes:
         """Return the rows that are kept as a state value."""
         return encode(state)

@@ -99,6 +99,15 @@ class OverOperator(BucketOperator[OverState]):
             return Wakeup(event=min(times, default=None), processing=ends)
         return Wakeup(processing=min([*times, *([ends] if ends is not None else [])], default=None))
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: OverState) -> int:
+        """Return how many keys are known."""
+        return self._steps.keys_held(state)
+
     def encode(self, state: OverState) -> bytes:
         """Return a state as bytes."""
         return over_state.encode(state)

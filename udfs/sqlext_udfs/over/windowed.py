@@ -90,6 +90,15 @@ class WindowedOverOperator(TableState, BucketOperator[pa.Table]):
         rest = waiting.filter(pa.array(~due))
         return StepResult(rest, self._results(waiting.filter(pa.array(due))), late, open_groups=rest.num_rows)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: pa.Table) -> int:
+        """Return how many rows wait."""
+        return int(state.num_rows)
+
     def key_places(self, state: pa.Table) -> Sequence[int]:
         """Return where the columns stand that choose the bucket."""
         return range(self._spec.keys)

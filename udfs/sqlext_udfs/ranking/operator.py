@@ -81,6 +81,15 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
             table = self._lives.joined(table, written, live[kept], np.isin(keys.ids, keys.ids[new]), clock)
         return StepResult(table, self._changes(was, now), open_groups=table.num_rows)
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: pa.Table) -> int:
+        """Return how many rows are kept."""
+        return int(state.num_rows)
+
     def key_places(self, state: pa.Table) -> Sequence[int]:
         """Return where the columns stand that choose the bucket."""
         return range(self._spec.keys)

@@ -1,4 +1,4 @@
-"""Run any bucket operator as the one processor of ``transformWithState``: one state value per bucket.
+"""Run any bucket operator as the one processor of ``transformWithState``: one state value per bucket, and its levels.
 
 Spark starts a Python process for each query only to ask what state there is. So this module imports next to nothing.
 The operator is unpacked with the first rows, and numpy, Arrow and all that it needs with it.
@@ -17,19 +17,25 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessorHandle,
     TimerValues,
 )
-from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
+    from sqlext_udfs.kernel.levelled import Rules
     from sqlext_udfs.kernel.operator import BucketOperator
     from sqlext_udfs.spark.bucket_steps import BucketSteps
 
 #: The names of the state variables, for Spark's state data source.
 STATE = "bucket"
+LEVELS = "levels"
 CLOCK = "clock"
 # Part of each checkpoint: with other columns its state could not be read.
 _STATE_TYPE = StructType([StructField("buckets", IntegerType()), StructField("state", BinaryType())])
+_NUMBER_TYPE = StructType([StructField("number", IntegerType())])
+_LEVEL_TYPE = StructType(
+    [StructField("id", StringType()), StructField("state", BinaryType()), StructField("gone", BinaryType())]
+)
 _CLOCK_NAMES = ("watermark", "now", "event_deadline", "processing_deadline", "open_groups")
 _CLOCK_TYPE = StructType([StructField(name, LongType()) for name in _CLOCK_NAMES])
 #: What comes out of a bucket in a micro-batch: rows as packed tables, and one row with counts.
@@ -46,17 +52,29 @@ class BucketProcessor(StatefulProcessor):
         timed: whether the operator asks what time it is.
         event_time: whether the query has a watermark; the bucket is then called whenever that moves.
         lag: by how many ms the operator's watermark stays behind the query's.
+        keys: how many columns choose the bucket.
+        rules: when state is kept in levels; by default those of ``Rules``.
     """
 
     def __init__(
-        self, operator: BucketOperator[Any], buckets: int, *, timed: bool, event_time: bool, lag: int = 0
+        self,
+        operator: BucketOperator[Any],
+        buckets: int,
+        *,
+        timed: bool,
+        event_time: bool,
+        lag: int = 0,
+        keys: int = 0,
+        rules: Rules | None = None,
     ) -> None:
         from sqlext_udfs.spark.bucket_steps import BucketSteps
 
         dumps: Callable[[object], bytes] = cloudpickle.dumps
         # Bytes and not the object: Spark unpickles the processor in processes that never see a row.
-        self._packed = dumps(partial(BucketSteps, operator, buckets, event_time=event_time, lag=lag))
+        steps = partial(BucketSteps, operator, buckets, event_time=event_time, lag=lag, keys=keys, rules=rules)
+        self._packed = dumps(steps)
         self._timed = timed
+        self._reads_levels = operator.reads_levels and keys > 0
         self._unpacked: BucketSteps | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -65,6 +83,9 @@ class BucketProcessor(StatefulProcessor):
         self._value = handle.getValueState(STATE, _STATE_TYPE)
         # Declared only if it is used: a checkpoint remembers which state variables a query has.
         self._clock = handle.getValueState(CLOCK, _CLOCK_TYPE) if self._timed else None
+        # The same holds for levels, which only keys that go their own way have.
+        levels = handle.getMapState(LEVELS, _NUMBER_TYPE, _LEVEL_TYPE) if self._reads_levels else None
+        self._levels = levels
         self._unpacked = None
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
@@ -88,5 +109,5 @@ class BucketProcessor(StatefulProcessor):
     def _steps(self) -> BucketSteps:
         if self._unpacked is None:
             made: Callable[..., BucketSteps] = cloudpickle.loads(self._packed)
-            self._unpacked = made(self._handle, self._value, self._clock)
+            self._unpacked = made(self._handle, self._value, self._clock, self._levels)
         return self._unpacked

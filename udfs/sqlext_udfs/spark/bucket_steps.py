@@ -1,4 +1,4 @@
-"""Do a micro-batch of one bucket: read its state once, hand all its rows to the operator, write the state once."""
+"""Do a micro-batch of one bucket: read its state value once, hand all its rows to the operator, write it once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues, ValueState
+from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessorHandle, TimerValues, ValueState
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.clock import END_OF_INPUT, behind
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult
+from sqlext_udfs.kernel.levelled import Done, Levelled, Rules, Times, is_due
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, Wakeup
 from sqlext_udfs.kernel.packing import tables
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
+from sqlext_udfs.spark.level_store import SparkLevels
 
 
 class _Remembered(NamedTuple):
@@ -26,6 +28,11 @@ class _Remembered(NamedTuple):
     processing_deadline: int | None = None
     open_groups: int = 0
 
+    @property
+    def wakeup(self) -> Wakeup:
+        """When the bucket has something to do although no rows come."""
+        return Wakeup(self.event_deadline, self.processing_deadline)
+
 
 class BucketSteps:
     """Read a bucket's state once, hand all its rows to the operator, and write the state once if it changed.
@@ -35,6 +42,9 @@ class BucketSteps:
         handle: sets timers.
         value: the state of the bucket that is at work.
         clock: what the bucket knows of time; None for an operator that does not ask.
+        levels: of its state; None for an operator whose keys do not go their own way.
+        keys: how many columns choose the bucket.
+        rules: when state is kept in levels.
 
     Raises:
         SqlExtError: from its steps, RUN-034 if the state has another number of buckets, RUN-030 and RUN-031 if it
@@ -48,11 +58,16 @@ class BucketSteps:
         handle: StatefulProcessorHandle,
         value: ValueState,
         clock: ValueState | None,
+        levels: MapState | None = None,
         *,
         event_time: bool,
         lag: int = 0,
+        keys: int = 0,
+        rules: Rules | None = None,
     ) -> None:
         self._operator = operator
+        self._levelled = Levelled(operator, keys, rules or Rules())
+        self._levels = None if levels is None else SparkLevels(levels)
         self._buckets = buckets
         self._handle = handle
         self._value = value
@@ -92,26 +107,20 @@ class BucketSteps:
     def _fold(self, arrived: pa.Table | None) -> Iterator[Row]:
         if arrived is None:
             return
-        before = self._read()
-        step = self._operator.step(before, arrived, Clock())
-        self._write(before, step)
-        yield from _output(step)
+        yield from _output(self._stepped(arrived, Times(Clock())))
 
     def _step(self, arrived: pa.Table | None, ticks: int | None, timers: TimerValues) -> Iterator[Row]:
         known = self._remembered()
         time = self._time(known, ticks, timers)
         clock = Clock(behind(time.watermark, self._lag), behind(time.late_watermark, self._lag), time.now)
         # Nothing to do: the state is neither read nor written, only the clock moves on.
-        if arrived is None and not _due(known, clock):
+        if arrived is None and not is_due(known.wakeup, clock.watermark, clock.now):
             self._remember(known, known._replace(watermark=time.watermark, now=time.now))
             yield _counts(open_groups=known.open_groups)
             return
-        before = self._read()
-        step = self._operator.step(before, arrived, clock)
-        self._write(before, step)
-        event, processing = self._operator.next_wakeup(step.state)
-        self._remember(known, _Remembered(time.watermark, time.now, event, processing, step.open_groups))
-        yield from _output(step)
+        done = self._stepped(arrived, Times(clock, known.now))
+        self._remember(known, _Remembered(time.watermark, time.now, *done.wakeup, done.open_groups))
+        yield from _output(done)
 
     def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
         # Once at its end, always: a later micro-batch must not take an operator back in time.
@@ -142,10 +151,19 @@ class BucketSteps:
             if after.watermark is not None and after.watermark < END_OF_INPUT:
                 self._handle.registerTimer(after.watermark + 1)
 
-    def _read(self) -> Any:
+    def _stepped(self, rows: pa.Table | None, times: Times) -> Done:
+        """Step the state, and write what has changed."""
+        data = self._read()
+        done = self._levelled.step(data, rows, times, self._levels)
+        # Writing costs a round trip to the JVM and an entry of the changelog.
+        if done.kept is not None:
+            self._value.update((self._buckets, done.kept))
+        return done
+
+    def _read(self) -> bytes | None:
         value = self._value.get()
         if value is None:
-            return self._operator.empty()
+            return None
         buckets, data = value
         if buckets != self._buckets:
             raise SqlExtError(
@@ -153,26 +171,12 @@ class BucketSteps:
                 f"the query's state lies in {buckets} buckets, not in {self._buckets}",
                 hint=f"run it with {buckets} buckets, or DROP QUERY starts it anew",
             )
-        return self._operator.decode(bytes(data))
-
-    def _write(self, before: Any, step: StepResult[Any]) -> None:
-        # Writing costs a round trip to the JVM and an entry of the changelog.
-        if step.state is not before:
-            self._value.update((self._buckets, self._operator.encode(step.state)))
+        return bytes(data)
 
 
-def _due(known: _Remembered, clock: Clock) -> bool:
-    """Whether a deadline has come, so that a bucket without rows has work to do."""
-    event = known.event_deadline is not None and clock.watermark is not None and clock.watermark >= known.event_deadline
-    processing = (
-        known.processing_deadline is not None and clock.now is not None and clock.now >= known.processing_deadline
-    )
-    return event or processing
-
-
-def _output(step: StepResult[Any]) -> Iterator[Row]:
-    yield _counts(step.dropped_late, step.dropped_closed, step.open_groups)
-    for table in tables(step.out):
+def _output(done: Done) -> Iterator[Row]:
+    yield _counts(done.step.dropped_late, done.step.dropped_closed, done.open_groups)
+    for table in tables(done.step.out):
         yield Row(rows=table, late=0, closed=0, open=0)
 
 

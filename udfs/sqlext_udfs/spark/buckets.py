@@ -21,6 +21,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext.settings import MAX_BUCKETS
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
+from sqlext_udfs.kernel.levelled import Rules
 from sqlext_udfs.kernel.operator import BucketOperator, Clock
 from sqlext_udfs.kernel.packing import PACKED, pack, unpack
 from sqlext_udfs.kernel.table_codec import decode_rows
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+#: When state is kept in levels; tests have smaller ones.
+RULES = Rules()
 # The most rows that go back to Spark at a time, where each bucket is one step.
 _ROWS = 1 << 16
 
@@ -100,7 +103,9 @@ def apply_in_buckets(
         rows = rows.unionAll(_ticks(time.ticks, bucket_keys(buckets)))
     event_time = time is not None and time.event_time
     lag = time.lag if time is not None else 0
-    processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)
+    processor = BucketProcessor(
+        operator, buckets, timed=time is not None, event_time=event_time, lag=lag, keys=len(keys), rules=RULES
+    )
     initial = None
     if before is not None:
         initial = before.in_buckets(spark, operator, keys=len(keys), buckets=buckets, timed=time is not None)
@@ -172,6 +177,6 @@ def _bucket(keys: Sequence[int], buckets: int) -> Column:
     """Return a row's bucket. Spark's hash sees equal floating-point numbers as equal, also inside structs."""
     from pyspark.sql import functions
 
-    # The Arrow path computes the same hash (`sqlext.sources.hashing`), or a key's rows would part.
+    # The Arrow path computes the same hash (`sqlext_udfs.kernel.hashing`), or a key's rows would part.
     hashed = functions.xxhash64(*(f"c{key}" for key in keys)) if keys else functions.lit(0)
     return functions.pmod(hashed, functions.lit(buckets)).cast("smallint").alias("bucket")

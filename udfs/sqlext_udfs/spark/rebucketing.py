@@ -6,17 +6,20 @@ comes out is the initial state of the operator in a new checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.dividing import Wanted, greatest
 from sqlext_udfs.kernel.groups import Bools, Ints
+from sqlext_udfs.kernel.levelled import VERSION, Entry, Levelled, Rules
+from sqlext_udfs.kernel.levels import Hashes
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.spark.bucket_processor import CLOCK, STATE
+from sqlext_udfs.spark.bucket_processor import CLOCK, LEVELS, STATE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 BucketsOf = Callable[[Sequence[pa.Array], int, int], Ints]
 #: The initial state of a bucket: its grouping key, state, and the time that the old buckets knew.
 INITIAL = "bucket INT, state BINARY, watermark BIGINT, now BIGINT"
+_LEVELS = "ARRAY<STRUCT<id STRING, state BINARY, gone BINARY>>"
 _SCHEMA = pa.schema([("bucket", pa.int32()), ("state", pa.binary()), ("watermark", pa.int64()), ("now", pa.int64())])
 
 
@@ -76,14 +80,15 @@ class StateBefore:
         kept = _variable(spark, checkpoint, self.number, STATE).selectExpr(
             "key.bucket AS bucket", "value.state AS state"
         )
+        kept = self._with_levels(spark, checkpoint, kept)
         if timed:
             clock = _variable(spark, checkpoint, self.number, CLOCK).selectExpr(
                 "key.bucket AS bucket", "value.watermark", "value.now"
             )
-            kept = clock.join(kept, "bucket", "left").select("bucket", "state", "watermark", "now")
+            kept = clock.join(kept, "bucket", "left").select("bucket", "state", "watermark", "now", "levels")
         else:
             kept = kept.selectExpr(
-                "bucket", "state", "CAST(NULL AS BIGINT) AS watermark", "CAST(NULL AS BIGINT) AS now"
+                "bucket", "state", "CAST(NULL AS BIGINT) AS watermark", "CAST(NULL AS BIGINT) AS now", "levels"
             )
         dividing = _Dividing(operator, keys, bucket_keys(buckets), self.buckets_of)
         return (
@@ -92,6 +97,17 @@ class StateBefore:
             .applyInArrow(lambda pieces: dividing.together(pieces), INITIAL)
         )
 
+    def _with_levels(self, spark: SparkSession, checkpoint: str, kept: DataFrame) -> DataFrame:
+        """Return buckets with the levels of their states, as a column of arrays."""
+        from pyspark.sql import functions as f
+
+        # A checkpoint of an earlier release has no such variable, and asking for it is an error.
+        if kept.filter(f"substring(state, 1, 1) = X'{VERSION:02X}'").isEmpty():
+            return kept.selectExpr("*", f"CAST(NULL AS {_LEVELS}) AS levels")
+        level = "struct(user_map_value.id AS id, user_map_value.state AS state, user_map_value.gone AS gone) AS level"
+        levels = _variable(spark, checkpoint, self.number, LEVELS).selectExpr("key.bucket AS bucket", level)
+        return kept.join(levels.groupBy("bucket").agg(f.collect_list("level").alias("levels")), "bucket", "left")
+
 
 def _variable(spark: SparkSession, checkpoint: str, number: int, name: str) -> DataFrame:
     """Return a state variable of an operator."""
@@ -99,6 +115,18 @@ def _variable(spark: SparkSession, checkpoint: str, number: int, name: str) -> D
     _ = spark.streams.active
     reader = spark.read.format("statestore").option("operatorId", number).option("stateVarName", name)
     return reader.load(checkpoint)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The levels of a bucket in a checkpoint, by id: of each its state, and hashes of keys (a ``LevelStore``)."""
+
+    levels: Mapping[str, tuple[bytes, bytes]]
+
+    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+        """Return a level."""
+        data, gone = self.levels[entry.id]
+        return data, np.frombuffer(gone, np.uint64)
 
 
 @dataclass(frozen=True)
@@ -119,8 +147,8 @@ class _Dividing:
         """Yield the pieces of each old bucket."""
         for batch in batches:
             for row in range(batch.num_rows):
-                _, state, watermark, now = (batch.column(place)[row] for place in range(batch.num_columns))
-                known = self.operator.decode(state.as_py()) if state.is_valid else None
+                _, state, watermark, now, levels = (batch.column(place)[row] for place in range(batch.num_columns))
+                known = self._whole(state.as_py(), levels.as_py() or ()) if state.is_valid else None
                 for bucket, group in enumerate(self.groups):
                     piece = None if known is None else self._piece(known, bucket)
                     yield _row(group, piece, watermark.as_py(), now.as_py())
@@ -132,6 +160,10 @@ class _Dividing:
         # All buckets of a micro-batch saw the same time; one that had not begun yet saw none.
         watermark, now = (greatest(pieces.column(name).to_pylist()) for name in ("watermark", "now"))
         return pa.Table.from_batches([_row(pieces.column("bucket")[0].as_py(), made, watermark, now)])
+
+    def _whole(self, data: bytes, levels: Sequence[Mapping[str, Any]]) -> Any:
+        read = _Read({level["id"]: (level["state"], level["gone"]) for level in levels})
+        return Levelled(self.operator, self.keys, Rules()).whole(data, read)
 
     def _piece(self, state: Any, bucket: int) -> bytes:
         return self.operator.encode(

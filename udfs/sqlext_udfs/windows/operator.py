@@ -116,6 +116,16 @@ class WindowOperator(BucketOperator[Any]):
         return self._engine.ends_of(rows)
 
     @property
+    def separable(self) -> bool:
+        """Whether keys go their own way in the engine."""
+        return self._engine.separable
+
+    @property
+    def reads_levels(self) -> bool:
+        """Whether there may be levels: another trigger, under which the query began, may have had them."""
+        return self.separable or isinstance(self._engine, PaneEngine)
+
+    @property
     def takes_rows(self) -> bool:
         """Whether rows can come as they are."""
         return self._engine.takes_rows
@@ -159,6 +169,20 @@ class WindowOperator(BucketOperator[Any]):
         assert isinstance(engine, LaneEngine | PaneEngine)
         before = self._any_panes(replace(self._of.policy, trigger=trigger))
         return engine.of_panes(under(before.panes_of(data), before.plan, engine.plan))
+
+    def of_encoded(self, data: bytes, wanted: Wanted) -> Any:
+        """Return what a state's bytes know of some keys."""
+        if self.is_current(data):
+            return self._engine.of_encoded(data, wanted)
+        return self.of_keys(self.decode(data), wanted)
+
+    def is_current(self, data: bytes) -> bool:
+        """Return whether a state was written under these EARLY and LATE parts."""
+        return not isinstance(self._engine, LaneEngine | PaneEngine) or other_trigger(data, self._of.policy) is None
+
+    def open_groups(self, state: Any) -> int:
+        """Return how many the engine counts."""
+        return self._engine.open_groups(state)
 
     def of_keys(self, state: Any, wanted: Wanted) -> Any:
         """Return the windows of some keys."""

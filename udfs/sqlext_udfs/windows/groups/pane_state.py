@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.aggregation import Aggregation, Named
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
-from sqlext_udfs.kernel.dividing import Wanted
+from sqlext_udfs.kernel.dividing import Wanted, places_of
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
 from sqlext_udfs.windows.groups.state import WindowState
@@ -98,7 +98,7 @@ def decode(data: bytes, aggregation: Aggregation) -> PaneState:
 def of_keys(state: PaneState, wanted: Wanted) -> PaneState:
     """Return the windows of some keys."""
     keys = state.keys
-    places = np.flatnonzero(wanted(keys.columns, len(keys.numbers)))
+    places = places_of(wanted(keys.columns, len(keys.numbers)))
     mine = keys.numbers[places]
     of = np.isin(state.triggers.numbers("key"), mine)
     triggers = replace(state.triggers, table=state.triggers.table.filter(pa.array(of)).combine_chunks())

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
-from sqlext_udfs.kernel.dividing import Wanted
+from sqlext_udfs.kernel.dividing import Wanted, places_of
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
@@ -74,6 +74,15 @@ class LaneEngine(BucketOperator[LaneState]):
         """Return the state without windows."""
         return self._states.empty()
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: LaneState) -> int:
+        """Return how many groups there are."""
+        return len(state)
+
     def encode(self, state: LaneState) -> bytes:
         """Return a state as bytes."""
         return self._states.encode(state)
@@ -96,9 +105,13 @@ class LaneEngine(BucketOperator[LaneState]):
         """Return a state that is kept group by group as this engine keeps it."""
         return all_at_once(state, self._states.fresh)
 
+    def of_encoded(self, data: bytes, wanted: Wanted) -> LaneState:
+        """Return the windows of some keys."""
+        return self._states.of_encoded(data, wanted)
+
     def of_keys(self, state: LaneState, wanted: Wanted) -> LaneState:
         """Return the windows of some keys."""
-        return state.take(np.flatnonzero(wanted(state.keys, len(state))))
+        return state.take(places_of(wanted(state.keys, len(state))))
 
     def together(self, states: Sequence[LaneState]) -> LaneState:
         """Return the windows of all keys."""

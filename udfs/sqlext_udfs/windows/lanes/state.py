@@ -12,6 +12,7 @@ from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import Types
 from sqlext_udfs.aggregates.aggregation import Aggregation
 from sqlext_udfs.kernel.arrow_numpy import table_of, taken, whole
+from sqlext_udfs.kernel.dividing import Wanted, rows_of_keys
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.operator import Wakeup
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state
@@ -142,7 +143,13 @@ class LaneStates:
         Raises:
             SqlExtError: RUN-030 if a version that this code does not know wrote it.
         """
-        table = decode_state(data)
+        return self._read(decode_state(data))
+
+    def of_encoded(self, data: bytes, wanted: Wanted) -> LaneState:
+        """Return some keys of the state of bytes; numbers of the others are not made wide."""
+        return self._read(rows_of_keys(decode_state(data), range(len(self._types[0])), wanted))
+
+    def _read(self, table: pa.Table) -> LaneState:
         facts = json.loads((table.schema.metadata or {}).get(FACTS, b"{}"))
         if facts.get("version") != _VERSION:
             raise SqlExtError(

@@ -125,6 +125,15 @@ class OnePaneEngine(BucketOperator[BucketState]):
         """Return when the next window is over."""
         return Wakeup(None if state.wakeup is None else self.horizon.watermark(state.wakeup))
 
+    @property
+    def separable(self) -> bool:
+        """Whether each key goes its own way: it does."""
+        return True
+
+    def open_groups(self, state: BucketState) -> int:
+        """Return how many slices or sessions there are."""
+        return int(state.table.num_rows)
+
     def encode(self, state: BucketState) -> bytes:
         """Return a state as bytes."""
         return encode(state, self.layout.aggregation.named)
