@@ -30,7 +30,7 @@ from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.joins.operator import JoinOperator
 from sqlext_udfs.joins.specification import JoinSpecification
-from sqlext_udfs.kernel.levelled import Entry, Levelled, Rules, Times
+from sqlext_udfs.kernel.levelled import LevelEntry, Levelled, LevelRules, StepTimes
 from sqlext_udfs.kernel.levels import Hashes, Level
 from sqlext_udfs.kernel.operator import BucketOperator, Clock
 from sqlext_udfs.ranking.operator import RankOperator
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _ROWS, _BUCKETS, _LOAD = 100_000, 8, 2_000_000
 _HOUR = 3_600_000
 _SECOND = 1000
-_WAYS = {"one": Rules(smallest=1 << 40), "levels": Rules()}
+_WAYS = {"one": LevelRules(smallest=1 << 40), "levels": LevelRules()}
 
 
 class Case(NamedTuple):
@@ -109,32 +109,32 @@ class Shelf:
     kept: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     written: int = 0
 
-    def load(self, entry: Entry) -> Level | None:
+    def load(self, entry: LevelEntry) -> Level | None:
         """Return a level, if it is at hand."""
         return self.files.load(entry.id)
 
-    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+    def read(self, entry: LevelEntry) -> tuple[bytes, Hashes]:
         """Return a level as it is kept."""
         data, gone = self.kept[entry.id]
         return data, np.frombuffer(gone, np.uint64)
 
-    def write(self, entry: Entry, level: Level) -> None:
+    def write(self, entry: LevelEntry, level: Level) -> None:
         """Keep a level."""
         self.kept[entry.id] = bytes(level.data), level.gone.tobytes()
         self.written += level.size
         self.remember(entry, level)
 
-    def remember(self, entry: Entry, level: Level) -> None:
+    def remember(self, entry: LevelEntry, level: Level) -> None:
         """Have a level at hand."""
         self.files.remember(entry.id, level)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: LevelEntry) -> None:
         """Forget a level."""
         del self.kept[entry.id]
         self.files.remove(entry.id)
 
 
-def measure(case: Case, keys: int, batches: int, rules: Rules) -> Iterator[str]:
+def measure(case: Case, keys: int, batches: int, rules: LevelRules) -> Iterator[str]:
     """Yield the figures of one bucket: mean and most milliseconds of CPU, megabytes that are read and written."""
     random, operator = np.random.default_rng(0), case.operator()
     own = keys // _BUCKETS
@@ -157,8 +157,8 @@ def measure(case: Case, keys: int, batches: int, rules: Rules) -> Iterator[str]:
         yield f"{mean(spent):8.1f} {median(spent):8.1f} {max(spent):8.1f} ms {mean(moved):8.1f} MB  {parts}"
 
 
-def _times(now: int) -> Times:
-    return Times(Clock(0, 0, now), now - 2 * _SECOND)
+def _times(now: int) -> StepTimes:
+    return StepTimes(Clock(0, 0, now), now - 2 * _SECOND)
 
 
 def _parts(operator: BucketOperator[Any], data: bytes | None, rows: pa.Table) -> str:
@@ -179,7 +179,7 @@ def _gathered(case: Case, operator: BucketOperator[Any], keys: Any, random: np.r
     return operator.gathered([partial.remove_column(partial.num_columns - 1)])
 
 
-def measure_job(case: Case, keys: int, batches: int, rules: Rules) -> Iterator[str]:
+def measure_job(case: Case, keys: int, batches: int, rules: LevelRules) -> Iterator[str]:
     """Yield the figures of a stream on Spark: seconds and CPU seconds of its micro-batches after the loading ones."""
     from sqlext.spark.local import local_spark
 
@@ -222,7 +222,7 @@ def _ddl(case: Case) -> str:
     return ", ".join(f"{f.name} {'TINYINT' if pa.types.is_int8(f.type) else 'BIGINT'}" for f in list(schema)[:-1])
 
 
-def _applied(case: Case, reader: Any, folder: Path, rules: Rules) -> DataFrame:
+def _applied(case: Case, reader: Any, folder: Path, rules: LevelRules) -> DataFrame:
     from pyspark.sql.types import StructField, StructType
 
     from sqlext_udfs.spark import buckets

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlext.spark.local import local_spark
-from sqlext_udfs.kernel.levelled import Rules
+from sqlext_udfs.kernel.levelled import LevelRules
 from sqlext_udfs.spark import buckets
 from tests.restore.stateful_job import at, row
 from tests.stepped_queries import END_OF_TIME, TIMED, Move, SteppedQuery
 
 #: So that each micro-batch makes a level.
-SMALL_LEVELS = Rules(smallest=0, newest=0, ratio=1, share=0)
+SMALL_LEVELS = LevelRules(smallest=0, newest=0, ratio=1, share=0)
 #: Rows of few keys, out of order, over six micro-batches in which the watermark moves, or does not; and a clock.
 MOVES = [
     Move([row("a", 1, 1), row("a", 2, 4), row("b", 5, 2)], clock=1_000),

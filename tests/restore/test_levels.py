@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark import SparkFiles
 
-from sqlext_udfs.kernel.levelled import Rules
+from sqlext_udfs.kernel.levelled import LevelRules
 from sqlext_udfs.spark import buckets
 from tests.stepped_queries import Move, SteppedQuery, run_together
 from tests.workspace import EVENTS, Workspace
@@ -78,7 +78,7 @@ def test_stopped_without_files_and_back_to_one_value(
     go_on(spark, tmp_path / "stopped", name, MOVES[1:3], 2)
     assert forget_files()
     go_on(spark, tmp_path / "stopped", name, MOVES[3:4], 3)
-    monkeypatch.setattr(buckets, "RULES", Rules())
+    monkeypatch.setattr(buckets, "RULES", LevelRules())
     go_on(spark, tmp_path / "stopped", name, MOVES[4:], 1)
     assert rows(tmp_path / "stopped") == expected
 

@@ -32,7 +32,7 @@ from sqlext.source import SourceText
 from sqlext.sources.program import Facts
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.hashing import buckets_of
-from sqlext_udfs.kernel.levelled import Entry, Kept, Levelled, Rules, Times, is_levelled
+from sqlext_udfs.kernel.levelled import KeptLevels, LevelEntry, Levelled, LevelRules, StepTimes, is_levelled
 from sqlext_udfs.kernel.levels import Hashes, Level
 from sqlext_udfs.kernel.operator import Clock, StepResult
 from sqlext_udfs.spark.rebucketing import wanted
@@ -95,21 +95,21 @@ class Shelf:
     kept: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     at_hand: dict[str, Level] = field(default_factory=dict)
 
-    def load(self, entry: Entry) -> Level | None:
+    def load(self, entry: LevelEntry) -> Level | None:
         return self.at_hand.get(entry.id)
 
-    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+    def read(self, entry: LevelEntry) -> tuple[bytes, Hashes]:
         data, gone = self.kept[entry.id]
         return data, np.frombuffer(gone, np.uint64)
 
-    def write(self, entry: Entry, level: Level) -> None:
+    def write(self, entry: LevelEntry, level: Level) -> None:
         self.kept[entry.id] = bytes(level.data), level.gone.tobytes()
         self.remember(entry, level)
 
-    def remember(self, entry: Entry, level: Level) -> None:
+    def remember(self, entry: LevelEntry, level: Level) -> None:
         self.at_hand[entry.id] = level
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: LevelEntry) -> None:
         del self.kept[entry.id]
         self.at_hand.pop(entry.id, None)
 
@@ -128,7 +128,7 @@ class Bucketed:
     script: SparkScript
     buckets: int
     states: dict[int, list[bytes | None]] = field(default_factory=dict)
-    rules: Rules | None = None
+    rules: LevelRules | None = None
     forgets: bool = False
     shelves: dict[tuple[int, int], Shelf] = field(default_factory=dict)
     levels: int = 0
@@ -184,12 +184,12 @@ class Bucketed:
         operator, keys, _ = step.operator
         rules = self.rules if operator.separable else None
         shelf = self.shelves.setdefault((number, bucket), Shelf())
-        levelled = Levelled(operator, keys, rules or Rules())
-        done = levelled.step(data, rows, Times(clock, clock.now), shelf if rules is not None else None)
+        levelled = Levelled(operator, keys, rules or LevelRules())
+        done = levelled.step(data, rows, StepTimes(clock, clock.now), shelf if rules is not None else None)
         self.opened.append(done.open_groups)
         if done.kept is not None:
             self.states[number][bucket] = done.kept
-            self.levels = max(self.levels, len(Kept.decoded(done.kept).entries) if is_levelled(done.kept) else 0)
+            self.levels = max(self.levels, len(KeptLevels.decoded(done.kept).entries) if is_levelled(done.kept) else 0)
         if self.forgets:
             shelf.at_hand.clear()
         return done.step

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlext_udfs.kernel import levels
 from sqlext_udfs.kernel.hashing import xxhash64
-from sqlext_udfs.kernel.levelled import Rules
+from sqlext_udfs.kernel.levelled import LevelRules
 from sqlext_udfs.kernel.operator import Clock
 from tests.unit.session.bucketed import MIDNIGHT, ROWS, Bucketed, script_for
 from tests.unit.session.test_state_divided import QUERIES
@@ -48,7 +48,7 @@ def test_levels_give_the_same_rows(
         (folder / "in").mkdir()
         script = script_for(folder, QUERIES[name])
         plain = Bucketed(folder, script, buckets)
-        levelled = Bucketed(folder, script, buckets, rules=Rules(0, newest, ratio, 0), forgets=forgets)
+        levelled = Bucketed(folder, script, buckets, rules=LevelRules(0, newest, ratio, 0), forgets=forgets)
         before = Clock.BEGIN
         ends = [MIDNIGHT + 1000 * max(60 * n // len(batches) - delay, 0) for n in range(1, len(batches) + 1)]
         for rows, watermark in [*zip(batches, ends, strict=True), ([], Clock.END)]:

@@ -2,7 +2,7 @@
 
 The newest level is small, and is written anew in each micro-batch. When it has grown it becomes a level of its own. It
 takes with it the levels behind it that are not much larger, as in a log-structured merge tree. So a row is written a
-few times for each factor of ``Rules.ratio`` by which the state is larger than a micro-batch.
+few times for each factor of ``LevelRules.ratio`` by which the state is larger than a micro-batch.
 
 When a deadline of a large level has come, all levels are stepped as one.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import reduce
 from typing import Any, Generic, NamedTuple, Protocol
 from uuid import uuid4
 
@@ -20,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.dividing import least
-from sqlext_udfs.kernel.levels import MOST_ROWS, NO_HASHES, Hashes, Level, LevelWork
+from sqlext_udfs.kernel.levels import MOST_ROWS, NO_HASHES, Hashes, Level, LevelWork, united
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
 from sqlext_udfs.kernel.table_codec import LIMIT_BYTES, cells, of_cells
 
@@ -33,7 +32,7 @@ _MOST_DUE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LevelRules:
     """When a state is kept in levels.
 
     Attributes:
@@ -50,7 +49,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LevelEntry:
     """What is known of a level without reading it.
 
     Attributes:
@@ -73,7 +72,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptLevels:
     """The state of a bucket in levels.
 
     Attributes:
@@ -86,7 +85,7 @@ class Kept:
 
     newest: bytes
     gone: Hashes
-    entries: tuple[Entry, ...]
+    entries: tuple[LevelEntry, ...]
     wakeup: Wakeup
     open_groups: int
 
@@ -100,11 +99,11 @@ class Kept:
         return of_cells([self.newest, self.gone.tobytes()], _HEADER, {_FACTS: json.dumps(facts)})
 
     @classmethod
-    def decoded(cls, data: bytes) -> Kept:
+    def decoded(cls, data: bytes) -> KeptLevels:
         """Return what ``encoded`` gave."""
         (newest, gone), metadata = cells(data)
         facts = json.loads(metadata[_FACTS])
-        entries = tuple(Entry(**entry) for entry in facts["entries"])
+        entries = tuple(LevelEntry(**entry) for entry in facts["entries"])
         return cls(newest, np.frombuffer(gone, np.uint64), entries, Wakeup(*facts["wakeup"]), facts["open"])
 
     @property
@@ -126,23 +125,23 @@ def is_levelled(data: bytes) -> bool:
 class LevelReader(Protocol):
     """Reads the levels of a bucket, but for the newest one."""
 
-    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+    def read(self, entry: LevelEntry) -> tuple[bytes, Hashes]:
         """Return the state of a level, and hashes that it owns without entries."""
 
 
 class LevelStore(LevelReader, Protocol):
     """Keeps the levels of a bucket, but for the newest one."""
 
-    def load(self, entry: Entry) -> Level | None:
+    def load(self, entry: LevelEntry) -> Level | None:
         """Return a level with its index, if it is at hand."""
 
-    def write(self, entry: Entry, level: Level) -> None:
+    def write(self, entry: LevelEntry, level: Level) -> None:
         """Keep a level."""
 
-    def remember(self, entry: Entry, level: Level) -> None:
+    def remember(self, entry: LevelEntry, level: Level) -> None:
         """Have a level at hand from now on."""
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: LevelEntry) -> None:
         """Forget a level."""
 
 
@@ -178,7 +177,7 @@ class Stepped(NamedTuple, Generic[State]):
     gone: Hashes
 
 
-class Times(NamedTuple):
+class StepTimes(NamedTuple):
     """What time it is, and what the batch clock said before (ms; None if it was not there)."""
 
     clock: Clock
@@ -211,12 +210,12 @@ class Levelled(Generic[State]):
         rules: when state is kept in levels.
     """
 
-    def __init__(self, operator: BucketOperator[State], keys: int, rules: Rules) -> None:
+    def __init__(self, operator: BucketOperator[State], keys: int, rules: LevelRules) -> None:
         self._operator = operator
         self._work = LevelWork(operator, keys)
         self._rules = rules
 
-    def step(self, data: bytes | None, rows: pa.Table | None, times: Times, store: LevelStore | None) -> Done:
+    def step(self, data: bytes | None, rows: pa.Table | None, times: StepTimes, store: LevelStore | None) -> Done:
         """Do a micro-batch.
 
         Args:
@@ -227,7 +226,7 @@ class Levelled(Generic[State]):
         """
         if data is not None and is_levelled(data):
             assert store is not None
-            return self._of_levels(Kept.decoded(data), rows, times, store)
+            return self._of_levels(KeptLevels.decoded(data), rows, times, store)
         state = self._operator.empty() if data is None else self._operator.decode(data)
         if store is None or data is None or rows is None or not self._is_worth_it(len(data), rows):
             return self._whole(state, rows, times)
@@ -240,16 +239,18 @@ class Levelled(Generic[State]):
         entry = _entry(0, base, wakeup)
         store.write(entry, base)
         open_groups = self._operator.open_groups(state)
-        return self._touched(Kept(self._nothing(base), NO_HASHES, (entry,), Wakeup(), open_groups), rows, times, store)
+        return self._touched(
+            KeptLevels(self._nothing(base), NO_HASHES, (entry,), Wakeup(), open_groups), rows, times, store
+        )
 
     def whole(self, data: bytes, levels: LevelReader) -> State:
         """Return all of a state."""
         if not is_levelled(data):
             return self._operator.decode(data)
-        kept = Kept.decoded(data)
+        kept = KeptLevels.decoded(data)
         return self._together(kept, (self._made(*levels.read(entry)) for entry in kept.entries))
 
-    def _of_levels(self, kept: Kept, rows: pa.Table | None, times: Times, store: LevelStore) -> Done:
+    def _of_levels(self, kept: KeptLevels, rows: pa.Table | None, times: StepTimes, store: LevelStore) -> Done:
         is_worth_it = self._operator.separable and (rows is None or self._is_worth_it(kept.size, rows))
         # A state that is converted as it is read has other rows than its index says.
         is_current = self._operator.is_current(kept.newest)
@@ -266,12 +267,12 @@ class Levelled(Generic[State]):
         large = size >= self._rules.smallest and rows.nbytes * self._rules.share <= size
         return large and self._operator.separable and self._work.can_hash(rows)
 
-    def _whole(self, state: State, rows: pa.Table | None, times: Times) -> Done:
+    def _whole(self, state: State, rows: pa.Table | None, times: StepTimes) -> Done:
         """Step all that there is, and keep it as one value."""
         step = self._operator.step(state, rows, times.clock)
         return self._as_one(step, None if step.state is state else self._operator.encode(step.state))
 
-    def _divided(self, state: State, rows: pa.Table | None, times: Times, store: LevelStore) -> Done:
+    def _divided(self, state: State, rows: pa.Table | None, times: StepTimes, store: LevelStore) -> Done:
         """Step all that there is, and keep it in levels if most of it will have nothing to do next time."""
         step = self._operator.step(state, rows, times.clock)
         hashes = NO_HASHES if rows is None else self._work.hashes(rows)
@@ -283,20 +284,25 @@ class Levelled(Generic[State]):
             return self._as_one(step, self._operator.encode(step.state))
         entry = _entry(0, base, wakeup)
         store.write(entry, base)
-        kept = Kept(
+        kept = KeptLevels(
             self._operator.encode(touched), NO_HASHES, (entry,), self._operator.next_wakeup(touched), step.open_groups
         )
         return self._done(step, kept)
 
     def _touched(
-        self, kept: Kept, rows: pa.Table | None, times: Times, store: LevelStore, due: Sequence[Entry] = ()
+        self,
+        kept: KeptLevels,
+        rows: pa.Table | None,
+        times: StepTimes,
+        store: LevelStore,
+        due: Sequence[LevelEntry] = (),
     ) -> Done:
         """Step what belongs to the keys that came, and to those of levels in which something is due."""
         work, operator = self._work, self._operator
         newest = self._made(kept.newest, kept.gone)
         came = NO_HASHES if rows is None else work.hashes(rows)
         levels = [self._load(entry, store) for entry in due] + ([newest] if times.are_due(kept.wakeup) else [])
-        hashes = reduce(np.union1d, (level.hashes() for level in levels), came)
+        hashes = united(came, *(level.hashes() for level in levels))
         state, older = self._entries_of(newest, kept.entries, hashes, store)
         before = operator.open_groups(state)
         step = operator.step(state, rows, times.clock)
@@ -306,12 +312,12 @@ class Levelled(Generic[State]):
         for entry in due:
             store.remove(entry)
         entries = tuple(entry for entry in kept.entries if entry not in due)
-        after = Stepped(work.without(newest, hashes), step.state, came, np.union1d(newest.gone, older))
+        after = Stepped(work.without(newest, hashes), step.state, came, united(newest.gone, older))
         open_groups = kept.open_groups - before + step.open_groups
         return self._done(step, self._written(after, entries, open_groups, store))
 
     def _entries_of(
-        self, newest: Level, entries: Sequence[Entry], hashes: Hashes, store: LevelStore
+        self, newest: Level, entries: Sequence[LevelEntry], hashes: Hashes, store: LevelStore
     ) -> tuple[State, Hashes]:
         """Return what is known of some hashes, and those of them that levels behind the newest one own."""
         own = newest.owns(hashes)
@@ -328,7 +334,9 @@ class Levelled(Generic[State]):
             left = left[~own]
         return self._work.together(parts[::-1]), np.concatenate(older)
 
-    def _written(self, after: Stepped[State], entries: tuple[Entry, ...], open_groups: int, store: LevelStore) -> Kept:
+    def _written(
+        self, after: Stepped[State], entries: tuple[LevelEntry, ...], open_groups: int, store: LevelStore
+    ) -> KeptLevels:
         """Keep what was stepped before other levels; where that has grown a part of it becomes one of them."""
         level = self._encoded(self._work.together([after.rest, after.stepped]), after.gone if entries else NO_HASHES)
         if level.size > self._rules.newest:
@@ -338,9 +346,9 @@ class Levelled(Generic[State]):
             level = self._encoded(hot, NO_HASHES)
             entries = self._pushed(colder, entries, store)
         wakeup = self._operator.next_wakeup(self._operator.decode(level.data))
-        return Kept(level.data, level.gone, entries, wakeup, open_groups)
+        return KeptLevels(level.data, level.gone, entries, wakeup, open_groups)
 
-    def _pushed(self, level: Level, entries: tuple[Entry, ...], store: LevelStore) -> tuple[Entry, ...]:
+    def _pushed(self, level: Level, entries: tuple[LevelEntry, ...], store: LevelStore) -> tuple[LevelEntry, ...]:
         """Return the levels with a new one before them, which takes those with it that are not much larger."""
         if not level.rows and not len(level.gone):
             return entries
@@ -352,7 +360,7 @@ class Levelled(Generic[State]):
                 break
             state = self._work.together([self._work.but(older, [level]), state])
             store.remove(left.pop(0))
-            level = self._encoded(state, np.union1d(older.gone, level.gone) if left else NO_HASHES)
+            level = self._encoded(state, united(older.gone, level.gone) if left else NO_HASHES)
         entry = _entry(number, level, self._operator.next_wakeup(state))
         store.write(entry, level)
         return (entry, *left)
@@ -360,7 +368,7 @@ class Levelled(Generic[State]):
     def _encoded(self, state: State, gone: Hashes) -> Level:
         return self._work.level(state, self._operator.encode(state), gone)
 
-    def _together(self, kept: Kept, others: Iterable[Level]) -> State:
+    def _together(self, kept: KeptLevels, others: Iterable[Level]) -> State:
         """Return what the newest level and the others, newest first, say of all keys."""
         levels, states = [self._made(kept.newest, kept.gone)], [self._operator.decode(kept.newest)]
         for level in others:
@@ -368,7 +376,7 @@ class Levelled(Generic[State]):
             levels.append(level)
         return self._work.together(states[::-1])
 
-    def _load(self, entry: Entry, store: LevelStore) -> Level:
+    def _load(self, entry: LevelEntry, store: LevelStore) -> Level:
         found = store.load(entry)
         if found is None:
             found = self._made(*store.read(entry))
@@ -385,9 +393,9 @@ class Levelled(Generic[State]):
     def _as_one(self, step: StepResult[State], data: bytes | None) -> Done:
         return Done(step, data, self._operator.next_wakeup(step.state), step.open_groups)
 
-    def _done(self, step: StepResult[State], kept: Kept) -> Done:
+    def _done(self, step: StepResult[State], kept: KeptLevels) -> Done:
         return Done(step, kept.encoded(), kept.next_wakeup(), kept.open_groups)
 
 
-def _entry(number: int, level: Level, wakeup: Wakeup) -> Entry:
-    return Entry(number, uuid4().hex, level.size, *wakeup)
+def _entry(number: int, level: Level, wakeup: Wakeup) -> LevelEntry:
+    return LevelEntry(number, uuid4().hex, level.size, *wakeup)

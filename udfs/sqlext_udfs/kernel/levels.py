@@ -56,7 +56,7 @@ class Level:
 
     def hashes(self) -> Hashes:
         """Return all hashes that the level owns."""
-        return np.unique(np.concatenate([*(index >> _PLACE for index in self.indexes), self.gone]))
+        return united(*(index >> _PLACE for index in self.indexes), self.gone)
 
     @property
     def size(self) -> int:
@@ -84,7 +84,7 @@ class LevelWork(Generic[State]):
     def hashes(self, rows: pa.Table) -> Hashes:
         """Return the hashes of the keys of rows as ``gathered`` gives them."""
         columns = [whole(rows.column(place)) for place in range(self._keys)]
-        return np.unique(self._hashed(columns, rows.num_rows))
+        return united(self._hashed(columns, rows.num_rows))
 
     def can_hash(self, rows: pa.Table) -> bool:
         """Return whether there are keys, and all of types that can be hashed."""
@@ -148,6 +148,16 @@ def _picking(indexes: Sequence[Hashes], places: Callable[[Hashes], Ints]) -> Wan
     # Each table is asked for in the order in which the indexes were made.
     left = iter(indexes)
     return lambda columns, rows: places(next(left))
+
+
+def united(*hashes: Hashes) -> Hashes:
+    """Return all hashes, ascending, each once."""
+    # Sorting takes a third of the time of ``numpy.unique``, which keeps a hash table.
+    every = np.sort(np.concatenate(hashes))
+    first = np.ones(len(every), np.bool_)
+    np.not_equal(every[1:], every[:-1], out=first[1:])
+    found: Hashes = every[first]
+    return found
 
 
 def owned(levels: Sequence[Level], hashes: Hashes) -> Bools:

@@ -22,7 +22,7 @@ from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, Str
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
-    from sqlext_udfs.kernel.levelled import Rules
+    from sqlext_udfs.kernel.levelled import LevelRules
     from sqlext_udfs.kernel.operator import BucketOperator
     from sqlext_udfs.spark.bucket_steps import BucketSteps
 
@@ -53,7 +53,7 @@ class BucketProcessor(StatefulProcessor):
         event_time: whether the query has a watermark; the bucket is then called whenever that moves.
         lag: by how many ms the operator's watermark stays behind the query's.
         keys: how many columns choose the bucket.
-        rules: when state is kept in levels; by default those of ``Rules``.
+        rules: when state is kept in levels; by default those of ``LevelRules``.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class BucketProcessor(StatefulProcessor):
         event_time: bool,
         lag: int = 0,
         keys: int = 0,
-        rules: Rules | None = None,
+        rules: LevelRules | None = None,
     ) -> None:
         from sqlext_udfs.spark.bucket_steps import BucketSteps
 

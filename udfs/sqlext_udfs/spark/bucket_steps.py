@@ -11,7 +11,7 @@ from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.clock import END_OF_INPUT, behind
-from sqlext_udfs.kernel.levelled import Done, Levelled, Rules, Times, is_due
+from sqlext_udfs.kernel.levelled import Done, Levelled, LevelRules, StepTimes, is_due
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, Wakeup
 from sqlext_udfs.kernel.packing import tables
 from sqlext_udfs.kernel.table_codec import decode_rows
@@ -63,10 +63,10 @@ class BucketSteps:
         event_time: bool,
         lag: int = 0,
         keys: int = 0,
-        rules: Rules | None = None,
+        rules: LevelRules | None = None,
     ) -> None:
         self._operator = operator
-        self._levelled = Levelled(operator, keys, rules or Rules())
+        self._levelled = Levelled(operator, keys, rules or LevelRules())
         self._levels = None if levels is None else SparkLevels(levels)
         self._buckets = buckets
         self._handle = handle
@@ -107,7 +107,7 @@ class BucketSteps:
     def _fold(self, arrived: pa.Table | None) -> Iterator[Row]:
         if arrived is None:
             return
-        yield from _output(self._stepped(arrived, Times(Clock())))
+        yield from _output(self._stepped(arrived, StepTimes(Clock())))
 
     def _step(self, arrived: pa.Table | None, ticks: int | None, timers: TimerValues) -> Iterator[Row]:
         known = self._remembered()
@@ -118,7 +118,7 @@ class BucketSteps:
             self._remember(known, known._replace(watermark=time.watermark, now=time.now))
             yield _counts(open_groups=known.open_groups)
             return
-        done = self._stepped(arrived, Times(clock, known.now))
+        done = self._stepped(arrived, StepTimes(clock, known.now))
         self._remember(known, _Remembered(time.watermark, time.now, *done.wakeup, done.open_groups))
         yield from _output(done)
 
@@ -151,7 +151,7 @@ class BucketSteps:
             if after.watermark is not None and after.watermark < END_OF_INPUT:
                 self._handle.registerTimer(after.watermark + 1)
 
-    def _stepped(self, rows: pa.Table | None, times: Times) -> Done:
+    def _stepped(self, rows: pa.Table | None, times: StepTimes) -> Done:
         """Step the state, and write what has changed."""
         data = self._read()
         done = self._levelled.step(data, rows, times, self._levels)

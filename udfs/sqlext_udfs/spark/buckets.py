@@ -21,7 +21,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext.settings import MAX_BUCKETS
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
-from sqlext_udfs.kernel.levelled import Rules
+from sqlext_udfs.kernel.levelled import LevelRules
 from sqlext_udfs.kernel.operator import BucketOperator, Clock
 from sqlext_udfs.kernel.packing import PACKED, pack, unpack
 from sqlext_udfs.kernel.table_codec import decode_rows
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 #: When state is kept in levels; tests have smaller ones.
-RULES = Rules()
+RULES = LevelRules()
 # The most rows that go back to Spark at a time, where each bucket is one step.
 _ROWS = 1 << 16
 

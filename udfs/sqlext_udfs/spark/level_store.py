@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +21,7 @@ from pyspark import SparkFiles
 from pyspark.sql.streaming.stateful_processor import MapState
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.kernel.levelled import Entry
+from sqlext_udfs.kernel.levelled import LevelEntry
 from sqlext_udfs.kernel.levels import Hashes, Level
 from sqlext_udfs.kernel.table_codec import cells, of_cells
 
@@ -33,8 +32,8 @@ _FOLDER, _ANY = "sqlext-levels", "any"
 _UNUSED_S = 3600.0
 # The disk must have so many times more room than a file takes.
 _ROOM = 4
-# How many bytes of levels a worker keeps in its own memory, where there is no file; and how many files it has mapped.
-_OWN_BYTES, _MOST_MAPPED = 1 << 28, 256
+# How many bytes of levels a worker keeps in its own memory, where there is no file.
+_OWN_BYTES = 1 << 28
 
 
 class LevelFiles:
@@ -47,8 +46,8 @@ class LevelFiles:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._mapped: OrderedDict[str, Level] = OrderedDict()
-        self._own: OrderedDict[str, Level] = OrderedDict()
+        self._mapped: dict[str, Level] = {}
+        self._own: dict[str, Level] = {}
 
     def load(self, id_: str) -> Level | None:
         """Return a level that is at hand."""
@@ -62,7 +61,7 @@ class LevelFiles:
         if not self._write(id_, level) or self._map(id_) is None:
             self._own[id_] = level
             while sum(own.size for own in self._own.values()) > _OWN_BYTES:
-                self._own.popitem(last=False)
+                del self._own[next(iter(self._own))]
 
     def remove(self, id_: str) -> None:
         """Forget a level."""
@@ -80,9 +79,9 @@ class LevelFiles:
             return None
         (data, gone, *indexes), _ = cells(cast("bytes", memoryview(buffer)))
         level = Level(data, tuple(_hashes(index) for index in indexes), _hashes(gone))
+        # A file that is gone takes room on the disk as long as one worker has it mapped.
+        self._mapped = {known: of for known, of in self._mapped.items() if self._path(known).exists()}
         self._mapped[id_] = level
-        while len(self._mapped) > _MOST_MAPPED:
-            self._mapped.popitem(last=False)
         return level
 
     def _write(self, id_: str, level: Level) -> bool:
@@ -128,11 +127,11 @@ class SparkLevels:
         self._state = state
         self._files = files
 
-    def load(self, entry: Entry) -> Level | None:
+    def load(self, entry: LevelEntry) -> Level | None:
         """Return a level, if it is at hand."""
         return self._files.load(entry.id)
 
-    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+    def read(self, entry: LevelEntry) -> tuple[bytes, Hashes]:
         """Return a level from Spark's state.
 
         Raises:
@@ -147,16 +146,16 @@ class SparkLevels:
             )
         return bytes(kept[1]), _hashes(bytes(kept[2]))
 
-    def write(self, entry: Entry, level: Level) -> None:
+    def write(self, entry: LevelEntry, level: Level) -> None:
         """Keep a level in Spark's state, and at hand."""
         self._state.updateValue((entry.number,), (entry.id, bytes(level.data), level.gone.tobytes()))
         self.remember(entry, level)
 
-    def remember(self, entry: Entry, level: Level) -> None:
+    def remember(self, entry: LevelEntry, level: Level) -> None:
         """Have a level at hand from now on."""
         self._files.remember(entry.id, level)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: LevelEntry) -> None:
         """Forget a level."""
         self._state.removeKey((entry.number,))
         self._files.remove(entry.id)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.dividing import Wanted, greatest
 from sqlext_udfs.kernel.groups import Bools, Ints
-from sqlext_udfs.kernel.levelled import VERSION, Entry, Levelled, Rules
+from sqlext_udfs.kernel.levelled import VERSION, LevelEntry, Levelled, LevelRules
 from sqlext_udfs.kernel.levels import Hashes
 from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.spark.bucket_processor import CLOCK, LEVELS, STATE
@@ -123,7 +123,7 @@ class _Read:
 
     levels: Mapping[str, tuple[bytes, bytes]]
 
-    def read(self, entry: Entry) -> tuple[bytes, Hashes]:
+    def read(self, entry: LevelEntry) -> tuple[bytes, Hashes]:
         """Return a level."""
         data, gone = self.levels[entry.id]
         return data, np.frombuffer(gone, np.uint64)
@@ -163,7 +163,7 @@ class _Dividing:
 
     def _whole(self, data: bytes, levels: Sequence[Mapping[str, Any]]) -> Any:
         read = _Read({level["id"]: (level["state"], level["gone"]) for level in levels})
-        return Levelled(self.operator, self.keys, Rules()).whole(data, read)
+        return Levelled(self.operator, self.keys, LevelRules()).whole(data, read)
 
     def _piece(self, state: Any, bucket: int) -> bytes:
         return self.operator.encode(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sqlext import SqlExtError
 from sqlext_udfs.distinct import DistinctOperator
-from sqlext_udfs.kernel.levelled import Entry, Kept, Levelled, Rules, Times, is_levelled
+from sqlext_udfs.kernel.levelled import KeptLevels, LevelEntry, Levelled, LevelRules, StepTimes, is_levelled
 from sqlext_udfs.kernel.levels import NO_HASHES, Level, LevelWork
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 from sqlext_udfs.spark.level_store import LevelFiles, SparkLevels
@@ -60,8 +60,8 @@ def test_what_is_gone_is_owned_without_entries() -> None:
 
 
 def test_what_is_kept_is_read_again() -> None:
-    kept = Kept(b"12345678", np.array([3, 4], np.uint64), (Entry(2, "x", 9, 1, None),), Wakeup(None, 7), 11)
-    again = Kept.decoded(kept.encoded())
+    kept = KeptLevels(b"12345678", np.array([3, 4], np.uint64), (LevelEntry(2, "x", 9, 1, None),), Wakeup(None, 7), 11)
+    again = KeptLevels.decoded(kept.encoded())
     assert bytes(again.newest) == kept.newest
     assert again.gone.tolist() == [3, 4]
     assert (again.entries, again.wakeup, again.open_groups) == (kept.entries, kept.wakeup, 11)
@@ -70,11 +70,11 @@ def test_what_is_kept_is_read_again() -> None:
 
 
 def test_a_small_state_stays_one_value() -> None:
-    bucket = Levelled(DistinctOperator(), 1, Rules())
-    done = bucket.step(None, table([1, 2]), Times(Clock()), None)
+    bucket = Levelled(DistinctOperator(), 1, LevelRules())
+    done = bucket.step(None, table([1, 2]), StepTimes(Clock()), None)
     assert done.kept is not None
     assert not is_levelled(done.kept)
-    assert bucket.step(done.kept, table([1]), Times(Clock()), None).kept is None
+    assert bucket.step(done.kept, table([1]), StepTimes(Clock()), None).kept is None
 
 
 def test_a_file_is_found_by_another_worker(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ class OneLevel:
 
 def test_a_level_that_is_not_there_is_damage(tmp_path: Path) -> None:
     store = SparkLevels(OneLevel(), LevelFiles(tmp_path))  # type: ignore[arg-type]
-    assert store.read(Entry(1, "x", 4))[0] == b"data"
-    for entry in (Entry(1, "y", 4), Entry(2, "x", 4)):
+    assert store.read(LevelEntry(1, "x", 4))[0] == b"data"
+    for entry in (LevelEntry(1, "y", 4), LevelEntry(2, "x", 4)):
         with pytest.raises(SqlExtError) as raised:
             store.read(entry)
         assert raised.value.code == "RUN-031"
