@@ -16,6 +16,7 @@ from .opensearch_server import has_compiler, opensearch_server
 from .postgresql_server import postgresql_server
 from .s3_server import S3Server, s3_server
 from .schema_registry import schema_registry
+from .streams import keep_streams
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ for _profile, _examples in (("usual", 50), ("all", 100)):
         _profile, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
 settings.load_profile("usual")
+keep_streams()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

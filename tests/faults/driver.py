@@ -37,6 +37,7 @@ from sqlext.connectors.delta.sink.small_batches import SmallBatches
 from sqlext.connectors.delta.sink.tables import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.rewrite.arrow import choose_source
 from sqlext.session.deploying.beside import NewVersions
 from sqlext.session.deploying.deployer import Deployer
 from sqlext.session.deploying.records import VersionRecords
@@ -91,6 +92,7 @@ def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     """Run the script over the folder of a ``Workspace``."""
     # One core and one shuffle partition: the tests, which restart the job, have two.
     settings = json.loads(os.environ.get("SETTINGS", "{}"))
+    choose_source.ENOUGH_AT_ONCE = 1 << 20  # as ``tests.streams``: moments are those of streams
     spark = local_spark(cores=1, folder=folder / "spark", settings=settings)
     arm(moment, nth)
     session = sqlext.connect(spark, catalog=os.environ.get("CATALOG", folder / "catalog"))

@@ -42,8 +42,9 @@ _FASTER = frozenset({"csv", "json"})
 #: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
 #: to start.
 ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
-#: The same where all is one batch: it saves the state, which costs a stream of few rows 2 to 4 seconds.
-ENOUGH_AT_ONCE = 1 << 20
+#: The same where all is one batch: it saves the state, which costs a stream of few rows 2 to 4 seconds. Our operators
+#: need the Python processes in any case, so any row is enough.
+ENOUGH_AT_ONCE = 1
 #: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
 ENOUGH_FOR_WINDOWS = 256 << 20
 #: Sessions cost Spark most: of 220 MB it takes 19 seconds, our operator 11.
@@ -203,6 +204,7 @@ def _lies_there(table: Table, enough: int, renderer: Rendering) -> bool:
     there = not connector_of(table).in_files or holds_bytes(_path(table), enough)
     if not there:
         few = f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
+        few = few if enough > 1 else "nothing lies there"
         unseen = is_remote(_path(table) or "") and not are_reached()
         renderer.read_by_spark[table.name.name] = "it is not looked at without a Spark session" if unseen else few
     return there

@@ -8,6 +8,7 @@ import pytest
 
 import sqlext
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.arrow import choose_source
 from sqlext.rewrite.compiler import boundedness
 from sqlext.rewrite.script.begun import Begun, Readers
 from sqlext.settings import Settings
@@ -92,3 +93,13 @@ def test_a_query_goes_on_as_what_it_began() -> None:
     assert not Readers(Settings()).at_once(InputEnd.CATCH_UP)
     assert not Readers(Settings(), Begun()).at_once(InputEnd.FINISH)
     assert Readers(Settings(), Begun.of({"reads all at once": ("yes", "1")})).at_once(InputEnd.FINISH)
+
+
+def test_few_rows_are_one_batch_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_source, "ENOUGH_AT_ONCE", 1)
+    joined = "SELECT t.k, CAST(u.v AS BIGINT) FROM t JOIN u ON t.k = u.k"
+    auto = "SET 'sqlext.source' = 'auto'; SET 'sqlext.sink.updates' = 'final-state';"
+    assert not is_at_once(tmp_path, joined, "", auto)  # there are none
+    (tmp_path / "other" / "in").mkdir(parents=True)
+    (tmp_path / "other" / "in" / "0.csv").write_text("1,2,2024-01-01 00:00:00\n")
+    assert is_at_once(tmp_path / "other", joined, "", auto)
