@@ -74,7 +74,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
             self._rows.in_range(held, _copies(p, c))
             for p, c in (_of(mine, np.arange(before), count[:before]), _of(mine, live, left))
         )
-        kept = self._reachable(held, live, mine)
+        kept = self._reachable(live, mine, now)
         table = table_of([*(taken(c, live[kept]) for c in held), pa.array(left[kept])])
         if self._lives.ttl is not None:
             new = live[kept][live[kept] >= before] if self._spec.kind is None else np.flatnonzero(mine)
@@ -115,18 +115,17 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         places, net = net_of(numbered(held, (), len(count)), count)
         return places[net > 0], net[net > 0]
 
-    def _reachable(self, held: list[pa.Array], live: Ints, mine: Bools) -> Bools:
-        """Return which rows can be in range now or later."""
+    def _reachable(self, live: Ints, mine: Bools, now: InRange) -> Bools:
+        """Return which rows can be in range now or later; ``now`` has the numbers of those of the touched keys."""
         kept = np.ones(len(live), np.bool_)
-        if self._spec.kind is None:
-            at = np.flatnonzero(mine[live])
-            columns = [taken(c, live[at]) for c in held]
-            numbers = self._rows.numbers(columns, self._rows.keys(columns, len(at)))
-            kept[at] = numbers <= self._spec.last
+        if self._spec.kind is None and now.ranked is not None:  # of rows that only come there is one copy each
+            kept[np.flatnonzero(mine[live])] = now.ranked <= self._spec.last
         return kept
 
     def _changes(self, was: InRange, now: InRange) -> pa.Table:
         """Return what takes the rows that were in range to those that are."""
+        if not len(was.numbers):  # nothing to take back: no row need be compared with others
+            return self._rows.out(now.columns, now.numbers, np.full(len(now.numbers), INSERT))
         spec, rows = self._spec, len(was.numbers) + len(now.numbers)
         numbers = np.concatenate([was.numbers, now.numbers])
         columns, keys = joined(was.columns, now.columns), joined(was.keys, now.keys)

@@ -16,11 +16,16 @@ from sqlext_udfs.ranking.specification import Ranking, RankSpecification, SortKe
 
 @dataclass(frozen=True, slots=True)
 class InRange:
-    """Rows in range: their keys, what comes out of them, their numbers."""
+    """Rows in range: their keys, what comes out of them, their numbers.
+
+    Attributes:
+        ranked: the numbers of all rows that were ranked; None where all of them are in range.
+    """
 
     keys: list[pa.Array]
     columns: list[pa.Array]
     numbers: Ints
+    ranked: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ class RankRows:
         numbers = self.numbers(chosen, self.keys(chosen, len(places)))
         hit = np.flatnonzero((numbers >= self.spec.first) & (numbers <= self.spec.last))
         keys = [taken(c, hit) for c in chosen[: self.spec.keys]]
-        return InRange(keys, [taken(self.column(chosen, p), hit) for p in self.spec.out], numbers[hit])
+        return InRange(keys, [taken(self.column(chosen, p), hit) for p in self.spec.out], numbers[hit], numbers)
 
     def out(self, columns: Sequence[pa.Array], numbers: Ints, kinds: Ints) -> pa.Table:
         """Return rows that come out.
