@@ -5,12 +5,17 @@ NULL is before all values, NaN after all numbers; structs are ordered by their f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext_udfs.kernel.arrow_numpy import known
-from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.kernel.groups import Ints, stable_order
+
+#: Numbers stay below this to fit 64 bits.
+_LARGEST = 1 << 62
 
 
 def can_rank(of: pa.DataType) -> bool:
@@ -30,6 +35,37 @@ def ranks(column: pa.Array) -> Ints:
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 and 0.0 are equal
     made = pc.rank(column, "ascending", tiebreaker="dense").to_numpy().astype(np.int64)
     return _zero_for_null(made, column)
+
+
+def ordered(columns: Sequence[Ints], *, last_first: bool = False) -> Ints:
+    """Return the places of rows in the order of some numbers, the first column first.
+
+    Args:
+        columns: at least one.
+        last_first: whether of equal rows the last one comes first.
+    """
+    if not len(columns[0]):
+        return np.zeros(0, np.int64)
+    # As one number a row takes a quarter of the time of a sort by each column.
+    both = _as_one(columns)
+    if both is None:
+        arrival = np.arange(len(columns[0]))
+        # The last key of lexsort sorts first.
+        return np.lexsort((-arrival if last_first else arrival, *reversed(columns)))
+    return len(both) - 1 - stable_order(both[::-1]) if last_first else stable_order(both)
+
+
+def _as_one(columns: Sequence[Ints]) -> Ints | None:
+    """Return a number for each row that sorts as some numbers do one after the other; None where none is so large."""
+    both, values = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        least = int(column.min())
+        span = int(column.max()) - least + 1
+        values *= span
+        if values >= _LARGEST:
+            return None
+        both = both * span + (column - least)
+    return both
 
 
 def _struct_ranks(column: pa.Array) -> Ints:

@@ -13,7 +13,7 @@ from sqlext_udfs.kernel.arrow_numpy import integers, storage, taken, whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Bools, Ints, numbered
-from sqlext_udfs.kernel.order import ranks
+from sqlext_udfs.kernel.order import ordered, ranks
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state
 from sqlext_udfs.matching.specification import MatchSpecification, Order
 
@@ -120,10 +120,10 @@ def partitions(table: pa.Table, known: int, specification: MatchSpecification) -
     for order in specification.order:
         numbers = _order(whole(table.column(order.column)), order)
         by.append(numbers if specification.event_time else np.where(fresh, numbers, 0))
-    # Stable, and the last key of lexsort sorts first: so rows equal in all keys stay in the order of arrival.
-    places = np.lexsort(by[::-1])
-    ordered = pa.table([taken(whole(c), places) for c in table.columns], table.schema.names)
-    return Partitions(ordered, ids[places], None if times is None else times[places], fresh[places])
+    # Rows that are equal in all of them stay in the order of arrival.
+    places = ordered(by)
+    rows = pa.table([taken(whole(c), places) for c in table.columns], table.schema.names)
+    return Partitions(rows, ids[places], None if times is None else times[places], fresh[places])
 
 
 def python_values(column: pa.Array) -> list[Any]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import table_of, taken
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
-from sqlext_udfs.kernel.order import ranks
+from sqlext_udfs.kernel.order import ordered, ranks
 from sqlext_udfs.ranking.specification import Ranking, RankSpecification, SortKey
 
 
@@ -155,8 +155,7 @@ def in_order(keys: Groups, columns: Sequence[pa.Array], order: Sequence[SortKey]
     count = len(keys.ids)
     sorts = [_sortable(c, item) for c, item in zip(columns, order, strict=True)]
     arrival = np.arange(count)
-    # The last key of lexsort sorts first: by key, then by ORDER BY, then by arrival.
-    places = np.lexsort((-arrival if latest_first else arrival, *reversed(sorts), keys.ids))
+    places = ordered([keys.ids, *sorts], last_first=latest_first)
     of = keys.ids[places]
     new = np.ones(count, np.bool_)
     new[1:] = of[1:] != of[:-1]
