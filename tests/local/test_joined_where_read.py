@@ -28,6 +28,25 @@ WITH ('connector' = 'filesystem', 'path' = '{folder}/names', 'format' = 'json');
 CREATE TABLE groups (name STRING, team STRING)
 WITH ('connector' = 'filesystem', 'path' = '{folder}/groups', 'format' = 'json');
 """
+#: Another table, whose rows have a time and a key.
+_TIMED = """
+CREATE TABLE u (k STRING, z INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'filesystem', 'path' = '{folder}/u', 'format' = 'json');
+"""
+_NEAR = "u b ON a.k = b.k AND b.ts BETWEEN a.ts - INTERVAL '5' SECOND AND a.ts + INTERVAL '9' SECOND"
+#: Joins of other kinds, and whether rows are combined before they are joined.
+_KINDS = [
+    (f"SELECT a.k, SUM(a.v), COUNT(*) FROM t a JOIN {_NEAR} GROUP BY a.k", True),
+    (f"SELECT a.k, SUM(a.v + b.z), COUNT(*) FROM t a LEFT JOIN {_NEAR} GROUP BY a.k", False),
+    ("SELECT b.z, SUM(a.v) FROM t a LEFT JOIN u FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k GROUP BY b.z", True),
+    ("SELECT a.k, a.v, COUNT(b.z) FROM t a LEFT JOIN u b ON a.k = b.k GROUP BY a.k, a.v", False),
+    (
+        "SELECT k, COUNT(*) FROM t a WHERE NOT EXISTS (SELECT 1 FROM u b WHERE b.k = a.k AND b.z > a.v) GROUP BY k",
+        False,
+    ),
+    ("SELECT k, SUM(v) FROM t WHERE v NOT IN (SELECT z FROM u) GROUP BY k", False),
+    ("SELECT k, SUM(v) FROM t WHERE v IN (SELECT z FROM u) GROUP BY k", True),
+]
 #: Rows are combined before they are joined.
 _EARLY = [
     "SELECT b.name, COUNT(*), SUM(a.v), MIN(a.v), MAX(a.ts) FROM t a JOIN names b ON a.k = b.k GROUP BY b.name",
@@ -116,8 +135,8 @@ def _run(folder: Path, query: str, source: str = "arrow") -> Result:
     """Run a query; ``source`` says of the small tables who reads them: then their rows are packed too, or not."""
     session = sqlext.connect(catalog=folder / "catalog", settings={"sqlext.engine": "local"})
     arrow = f"SET 'sqlext.source' = '{source}';"
-    *_, result = session.run(f"{arrow}{_TABLES.format(folder=folder)}{query};")
-    for name in ("t", "names", "groups"):
+    *_, result = session.run(f"{arrow}{(_TABLES + _TIMED).format(folder=folder)}{query};")
+    for name in ("t", "names", "groups", "u"):
         session.sql(f"DROP TABLE {name}")
     return result
 
@@ -256,3 +275,21 @@ def test_auto_takes_more_where_rows_are_joined_and_combined(folder: Path, rows: 
     settings = "SET 'sqlext.engine' = 'auto'; SET 'sqlext.engine.local-bytes' = '4000';"
     result = _run(folder, f"{settings} EXPLAIN {_EARLY[1]}")
     assert says in str(result.rows)
+
+
+@pytest.mark.parametrize("source", ["auto", "arrow"])
+@pytest.mark.parametrize(("query", "early"), _KINDS)
+def test_other_kinds_of_joins(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, query: str, early: bool, source: str
+) -> None:
+    monkeypatch.setattr("sqlext.sources.file_slices._LEAST", 500)
+    monkeypatch.setattr("sqlext.sources.file_slices._MOST", 500)
+    monkeypatch.setattr(joined, "PATIENCE", 5)
+    monkeypatch.setattr(joined, "_TIMES", 0)
+    rows = [{"k": "abcd"[n % 4], "z": n % 5, "ts": f"2024-01-01 00:00:{6 * n:02}"} for n in range(9)]
+    _put(folder / "u", rows)
+    (step,) = _steps(folder, query, source)
+    assert (step.work.early is not None) is early
+    with_rule, without = _both(folder, query, source)
+    assert isinstance(with_rule, list)
+    assert _sorted(with_rule) == _sorted(without)
