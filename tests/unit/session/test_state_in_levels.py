@@ -15,7 +15,7 @@ from sqlext_udfs.kernel import levels
 from sqlext_udfs.kernel.hashing import xxhash64
 from sqlext_udfs.kernel.levelled import LevelRules
 from sqlext_udfs.kernel.operator import Clock
-from tests.unit.session.bucketed import MIDNIGHT, ROWS, Bucketed, script_for
+from tests.unit.session.bucketed import GROUPED, MIDNIGHT, ROWS, Bucketed, script_for
 from tests.unit.session.test_state_divided import QUERIES
 
 #: States of which no level is worth it never have one.
@@ -58,3 +58,30 @@ def test_levels_give_the_same_rows(
             assert levelled.opened == plain.opened or watermark == Clock.END
             before = watermark
         assert not levelled.levels or name not in WITHOUT_LEVELS
+
+
+TRIGGERS = ("EARLY EVERY 2 ROWS", "EARLY (EVERY 3 ROWS OR AFTER DELAY '5' SECOND)", "LATE EVERY 1 ROWS")
+
+
+@settings(deadline=None, max_examples=settings().max_examples // 10)
+@given(ROWS, ROWS, ROWS, st.sampled_from(TRIGGERS), st.sampled_from(TRIGGERS))
+def test_levels_of_another_trigger_are_read(
+    first: list[dict[str, object]], then: list[dict[str, object]], last: list[dict[str, object]], old: str, new: str
+) -> None:
+    """A state that was kept under another trigger is converted whole, whichever level it is in."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "in").mkdir()
+        begun, changed = (
+            script_for(folder, f"{GROUPED} EMIT AFTER WATERMARK {each} ALLOW LATENESS INTERVAL '9' SECOND")
+            for each in (old, new)
+        )
+        outcomes = []
+        for rules in (None, LevelRules(0, 0, 1, 0)):
+            run = Bucketed(folder, begun, 1, rules=rules)
+            for rows, watermark in ((first, 0), (then, 5)):
+                run.step(rows, Clock(MIDNIGHT + 1000 * watermark, MIDNIGHT, 0))
+            after = Bucketed(folder, changed, 1, run.states, rules=rules, shelves=run.shelves)
+            found = [after.step(rows, Clock(MIDNIGHT + 9_000, MIDNIGHT + 5_000, 1_000)) for rows in (last, first)]
+            outcomes.append([*found, after.step([], Clock(Clock.END, MIDNIGHT + 9_000, 9_000))])
+        assert outcomes[0] == outcomes[1]
