@@ -71,9 +71,6 @@ class MatchRun:
 
     def take(self, row: int) -> None:
         """Try a row in all attempts, and in one that begins with it."""
-        # Most rows begin no match: asked before an attempt is made for them.
-        if not self.attempts and not self.search.may_begin(self.rows, row):
-            return
         if self.times is not None:
             self.pass_time(self.times[row])
         for attempt in self.attempts:

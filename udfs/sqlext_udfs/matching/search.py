@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -55,10 +56,6 @@ class Search:
             c is None or column is not None for c, column in zip(specification.conditions, self.columns, strict=True)
         )
 
-    def may_begin(self, rows: PartitionRows, row: int) -> bool:
-        """Whether an attempt at a row may get any further: asked before it is made, as most do not."""
-        return self.begins is None or any(rows.value(column, row) is True for column in self.begins)
-
     def run(
         self, rows: PartitionRows, times: Sequence[int] | None, start: int, end: int, now: int | None
     ) -> SearchResult:
@@ -72,8 +69,7 @@ class Search:
             now: rows that come later are not before this time; None: nothing is known of them.
         """
         run = MatchRun(self, rows, times)
-        for row in range(start, end):
-            run.take(row)
+        self._take(run, start, end)
         run.pass_time(now)
         return SearchResult(run.matches, run.attempts[0].start if run.attempts else end)
 
@@ -84,9 +80,29 @@ class Search:
         it nothing does, so a match that waits does not come out.
         """
         run = MatchRun(self, rows, times)
-        for row in range(start, end):
-            run.take(row)
+        self._take(run, start, end)
         # A match that waits for nothing but more rows is complete now, as no more will come.
         if self.specification.standard or self.specification.within is not None:
             run.end_threads(lambda attempt: True)
         return run.matches
+
+    def _take(self, run: MatchRun, start: int, end: int) -> None:
+        """Let a run take rows. While no attempt is open, those are passed over at which none can get any further."""
+        beginning = self._beginning(run.rows, start, end)
+        row = start
+        while row < end:
+            if beginning is not None and not run.attempts:
+                place = bisect_left(beginning, row)
+                if place == len(beginning):
+                    return
+                row = beginning[place]
+            run.take(row)
+            row += 1
+
+    def _beginning(self, rows: PartitionRows, start: int, end: int) -> list[int] | None:
+        """Return the rows at which an attempt may get any further, of some that can be looked at; None for all."""
+        if self.begins is None:
+            return None
+        columns = [column[start:end] for column in (rows.values[c] for c in self.begins) if column is not None]
+        # Conditions are booleans, or NULL.
+        return [row for row, held in enumerate(zip(*columns, strict=True), start) if True in held]
