@@ -105,6 +105,14 @@ UNIX_SOCKETS = Capability(
     "PYTHON_UNIX_DOMAIN_ENABLED",
     "TCP",
 )
+REAL_TIME = Capability(
+    "real-time mode",
+    "`'sqlext.trigger.real-time'`",
+    "4.1",
+    "sql/streaming/readwriter.py",
+    "realTime",
+    "micro-batches",
+)
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
@@ -119,6 +127,7 @@ CAPABILITIES = (
     TIME_MILLIS,
     CLONE,
     UNIX_SOCKETS,
+    REAL_TIME,
     PIPELINES,
 )
 

@@ -30,6 +30,7 @@ _SETTINGS: Mapping[str, str] = {
     "sqlext.source": "Who reads a table: our reader with Arrow, or Spark's source.",
     "sqlext.state.buckets": "Into how many parts the state of operators of ours is cut.",
     "sqlext.take-over": "The query is taken over from a driver that has it.",
+    "sqlext.trigger.real-time": "Rows go through as they come, by Spark's real-time mode; a batch lasts so long.",
     "sqlext.unbounded-state": "Whether state that nothing bounds is allowed or refused.",
     "sqlext.watermark.max-future": "Rows whose time is further ahead of the clock are left out.",
     "table.exec.sink.not-null-enforcer": "What is done with NULL for a column that is NOT NULL.",

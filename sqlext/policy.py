@@ -136,6 +136,7 @@ _HARMLESS = (
     "sqlext.late-rows.table",
     "sqlext.fill.limit",
     "sqlext.idle.close-windows",
+    "sqlext.trigger.real-time",
     "sqlext.watermark.max-future",
     "sqlext.shell.format",
     "sql-client.execution.result-mode",

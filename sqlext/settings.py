@@ -27,6 +27,8 @@ LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 TAKES_OVER = "sqlext.take-over"
 #: Who runs queries, and from how many bytes of input on ``auto`` takes Spark.
 ENGINE, LOCAL_BYTES = "sqlext.engine", "sqlext.engine.local-bytes"
+#: How long a batch of Spark's real-time mode lasts. Rows go through as they come, and the place is noted at its end.
+REAL_TIME = "sqlext.trigger.real-time"
 #: Up to how many rows of a micro-batch a sink writes in the driver, where it can.
 SINK_ROWS = "sqlext.sink.local-rows"
 #: The table of a query's dead letters, which causes it takes, and how many letters or which part of its rows end it.
@@ -85,6 +87,7 @@ _DURATIONS = (
     "table.exec.state.ttl",
     "pipeline.auto-watermark-interval",
     "sqlext.watermark.max-future",
+    REAL_TIME,
 )
 _OWN = (*(k for k in (*_CHOICES, *_DURATIONS, *_NUMBERS) if k.startswith("sqlext.")), *_TEXTS)
 _DEFAULTS = {

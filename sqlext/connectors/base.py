@@ -146,6 +146,10 @@ class Connector:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""
         return self.table_reader().why_not(table) if self.reader else f"{self.owner} has none"
 
+    def not_real_time(self, table: Table, *, written: bool) -> str:
+        """Return why Spark's real-time mode does not read (or write) the table, empty if it does."""
+        return f"{self.owner} is {'written' if written else 'read'} in micro-batches"
+
     def only_own_reader(self, table: Table) -> bool:
         """Return whether its own reader is the only one of the table, also of one that is no stream."""
         return self.reads_itself

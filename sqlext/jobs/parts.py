@@ -74,6 +74,7 @@ class JobPart:
         clock: the folder of files that its clock is, None for the machine's.
         whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
         other: writes these rows in another way than as rows of Spark, where that is possible.
+        real_time: ms that a batch of Spark's real-time mode lasts; None: rows come in micro-batches.
         tables: those that it reads, for messages.
         steps: those of its plan, for those who watch it.
     """
@@ -94,6 +95,7 @@ class JobPart:
     clock: str | None = None
     whole: Whole | None = None
     other: SmallResult | FilesWhereMade | None = None
+    real_time: int | None = None
     tables: tuple[Table, ...] = ()
     steps: tuple[PlanStep, ...] = ()
 

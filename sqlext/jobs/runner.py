@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
-from sqlext.jobs.parts import JobPart, Schedule
+from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.progress import Progress, begins_anew
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
@@ -23,11 +23,13 @@ from sqlext.plan.timing import InputEnd
 from sqlext.spark.failures import DAMAGED, UNFORESEEN, run_error, was_cancelled
 from sqlext.spark.observed import ROWS_OUT
 from sqlext.spark.quiet import quiet
+from sqlext.spark.real_time import require_slots
 from sqlext.spark.sessions import patiently
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 #: How long a cancelled Spark job waits for the stop() that will say why: Ctrl-C cancels jobs first.
 _SECONDS_UNTIL_STOP = 3.0
@@ -139,6 +141,8 @@ class Job:
 
     def _start(self, part: JobPart) -> StreamingQuery:
         assert part.place is not None
+        if part.real_time is not None:
+            return _start_in_real_time(part, part.place, part.real_time)
         writer = _counted(part).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
         # Asked before the start: Spark writes the next offsets as soon as it runs.
@@ -255,6 +259,8 @@ class Job:
                     part.place.home.refuse_if_lost()
                 part.sink.show(self.spark)
                 self.query.record(part.name)
+                if part.real_time is not None:
+                    require_slots(self.spark, self.query.running.values())
                 if self.query.is_to_stop(part.name):
                     self.query.request_stop()
                 self._note_sources(part, query)
@@ -292,6 +298,21 @@ class Job:
     def _end(self, error: SqlExtError | None) -> None:
         closes = [part.place.home.close for part in self.parts if part.place is not None]
         end_job(self.query, self._log, [*self._closes, *closes], error, self.parts[0].span)
+
+
+def _start_in_real_time(part: JobPart, place: Place, batch: int) -> StreamingQuery:
+    """Start a stream whose rows Spark hands to its own sink as they come; ``batch``: ms until its place is noted."""
+    stream = part.sink.stream(_counted(part))
+    assert stream is not None  # or the statement was refused
+    # The only mode that Spark takes here; without state it is the same as append.
+    writer = stream.rows.writeStream.outputMode("update").queryName(part.name)
+    writer = writer.option("checkpointLocation", place.home.checkpoint).format(stream.format).options(**stream.options)
+    # PySpark's overloads leave it out.
+    triggered: DataStreamWriter = writer.trigger(realTime=f"{batch} milliseconds")  # type: ignore[call-overload]
+    try:
+        return patiently(triggered.start)
+    except Exception as error:
+        raise _failure(error, part) from error
 
 
 def _failure(error: BaseException, part: JobPart) -> SqlExtError:

@@ -43,6 +43,7 @@ from sqlext.rewrite.script.begun import (
     state_buckets,
 )
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.real_time import asked_for, require_real_time
 from sqlext.rewrite.script.shared import SharedRead, shared_reads, tables_read, tables_written
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
 from sqlext.session.notices import foretold
@@ -119,10 +120,13 @@ class JobDraft:
         """Whether its queries keep places: one stream is enough, as a set ends as one job."""
         return any(draft.script.streaming for draft in self.drafts)
 
-    def require_end(self) -> None:
-        """Refuse a sink that needs an end where there is none (SINK-008)."""
+    def require_end(self, settings: Settings) -> None:
+        """Refuse a sink that needs an end where there is none (SINK-008), and what no real-time mode has (OPT-041)."""
+        ends, batch = self.end is not InputEnd.NONE, asked_for(settings)
         for draft in self.drafts:
-            refuse_endless_final_state(draft.insert, self.end is not InputEnd.NONE)
+            refuse_endless_final_state(draft.insert, ends)
+            if batch is not None:
+                require_real_time(draft.insert, draft.script, batch, ends=ends)
 
 
 def _require_same(home: QueryHome, draft: Draft) -> None:

@@ -41,6 +41,7 @@ from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import readers
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.real_time import asked_for
 from sqlext.secrets import redact_value
 from sqlext.session.allowing.functions import require_script
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
@@ -276,7 +277,7 @@ class SparkHandler:
             check_secrets(insert.plan, (insert,), insert.span)
         drafting = self._drafts(env, self.options)
         made = drafting.job(inserts)
-        made.require_end()
+        made.require_end(self.state.settings)
         schedule, drafts = self._schedule(made.end), made.drafts
         told = self._warn_of_endless([i.plan for i in inserts])
         scripts = [d.script for d in drafts]
@@ -408,6 +409,7 @@ class SparkHandler:
         sink = self._with_sides(sink, script, context, insert.span, env, spec.primary_key)
         targets = _targets(insert.table.name.plain, script)
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
+        part = replace(part, real_time=asked_for(env.settings))
         if place is not None and script.at_once:
             otherwise = written_otherwise(self.spark_session, draft, place, sink, shared, env, opened)
             part = replace(part, other=otherwise)

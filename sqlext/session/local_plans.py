@@ -23,6 +23,7 @@ from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import Compiled
+from sqlext.rewrite.script.real_time import asked_for
 from sqlext.secrets import redact_text
 from sqlext.session.places import sink_context
 from sqlext.settings import ENGINE, LOCAL_BYTES
@@ -112,6 +113,8 @@ def check_insert(insert: BoundInsert, env: Environment) -> LocalScript:
 
 def require_plain(insert: BoundInsert, env: Environment) -> None:
     """Check what can be said of an INSERT before it is compiled; raises as ``check_insert``."""
+    if asked_for(env.settings) is not None:
+        raise NotLocalError("real-time mode, which is Spark's")
     _require_suited(insert.plan, env)
     if env.settings.get("sqlext.bounded") != "finish":
         raise NotLocalError("a query that goes on when more has come")

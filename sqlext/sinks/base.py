@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -117,6 +117,14 @@ class PartFile(NamedTuple):
     rows: int
 
 
+class SparkStream(NamedTuple):
+    """What a sink of Spark's own takes: rows, the name of the sink, and its options with their secrets."""
+
+    rows: DataFrame
+    format: str
+    options: Mapping[str, str]
+
+
 class WritesParts(Protocol):
     """Writes files of a sink where rows are made; it travels to workers by pickle."""
 
@@ -190,6 +198,14 @@ class Sink:
     def write_new(self, df: DataFrame, batch_id: int) -> None:
         """Take a batch that cannot have been written before."""
         self.write(df, batch_id)
+
+    def stream(self, rows: DataFrame) -> SparkStream | None:
+        """Return what Spark itself writes of a stream of rows, at least once and in no batches; None where it cannot.
+
+        Args:
+            rows: of the query, a streaming DataFrame.
+        """
+        return None
 
     def part_writer(self, schema: pa.Schema) -> WritesParts | None:
         """Return what writes its files where rows are made; None where Spark alone writes them.

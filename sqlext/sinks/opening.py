@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import Alteration, WriteSpec
-from sqlext.sinks.base import Foreseen, RefusedRow, Sink, SinkContext, WritesParts
+from sqlext.sinks.base import Foreseen, RefusedRow, Sink, SinkContext, SparkStream, WritesParts
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.workers.ready import require_target
@@ -111,6 +111,10 @@ class FencedSink(Sink):
         self.context.check_fence()
         self.sink.write_new(df, batch_id)
         self.context.check_fence()
+
+    def stream(self, rows: DataFrame) -> SparkStream | None:
+        """As the sink: who follows the query looks whether it is this driver's still."""
+        return self.sink.stream(rows)
 
     def part_writer(self, schema: pa.Schema) -> WritesParts | None:
         """As the sink."""

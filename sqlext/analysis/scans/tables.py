@@ -20,7 +20,7 @@ from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.nodes import Output, PlanNode, Scan
 from sqlext.plan.scope import Scope, ScopeRelation
-from sqlext.settings import Settings
+from sqlext.settings import REAL_TIME, Settings
 from sqlext.types import TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
 
@@ -181,8 +181,12 @@ def _column(column: Column, table: Table) -> PlanColumn:
 
 
 def wanted_source(table: Table, settings: Settings) -> str:
-    """Return ``arrow``, ``spark`` or ``auto``: what the table says, else what is SET."""
-    return (table.option("sqlext.source") or settings.get("sqlext.source") or "auto").lower()
+    """Return ``arrow``, ``spark`` or ``auto``: what the table says, else what is SET.
+
+    Real-time mode is Spark's: readers of ours have no part in it.
+    """
+    chosen = "spark" if settings.get(REAL_TIME) else settings.get("sqlext.source")
+    return (table.option("sqlext.source") or chosen or "auto").lower()
 
 
 def can_read(table: Table) -> bool:

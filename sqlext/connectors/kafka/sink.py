@@ -33,7 +33,7 @@ from sqlext.connectors.kafka.spark_options import connection_options
 from sqlext.connectors.kafka.transactions import Transactions
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.quoting import identifier, string
-from sqlext.sinks.base import RefusedRow, Sink, SinkContext, refuse_mode, row_text
+from sqlext.sinks.base import RefusedRow, Sink, SinkContext, SparkStream, refuse_mode, row_text
 from sqlext.sinks.encoding import encode_column, message_fields, message_options
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.sinks.letter_limit import LetterLimit
@@ -89,6 +89,13 @@ class KafkaSink(Sink):
         self._send(records.where(f"{bytes_} <= {most}"), batch_id, repeated=not new)
         said = f"of topic `{self.spec.option('topic')}`, and '{option}' is {most}"
         return tuple(RefusedRow(row["text"], "RUN-077", f"the record has {row['bytes']} bytes {said}") for row in large)
+
+    def stream(self, rows: DataFrame) -> SparkStream | None:
+        """Return the records for Spark's own sink, which sends each at least once."""
+        if exactly_once(self.spec.options):
+            return None
+        options = {**resolve_options(connection_options(self.spec.options)), "topic": self.spec.option("topic")}
+        return SparkStream(self.records(rows).drop(_TEXT), "kafka", options)
 
     def records(self, df: DataFrame) -> DataFrame:
         """Return the records of rows."""

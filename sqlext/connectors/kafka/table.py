@@ -25,7 +25,7 @@ from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.formats.conversions import output_type, wall_to_instant
 from sqlext.connectors.kafka.client import why_no_client
-from sqlext.connectors.kafka.guarantee import validate_sink
+from sqlext.connectors.kafka.guarantee import exactly_once, validate_sink
 from sqlext.connectors.kafka.options import (
     FORMAT_KEYS,
     FORMATS,
@@ -140,6 +140,12 @@ class Kafka(Connector):
     def no_own_reader(self, table: Table) -> str:
         """Return why our own client does not read it, empty if it does."""
         return why_no_client(table.options)
+
+    def not_real_time(self, table: Table, *, written: bool) -> str:
+        """Return why Spark alone cannot read (or write) the topic, empty if it can."""
+        if written:
+            return "records are written exactly once by transactions of ours" if exactly_once(table.options) else ""
+        return "our own reader alone reads it" if self.only_own_reader(table) else ""
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return True: it knows the time of each partition."""

@@ -28,6 +28,8 @@ from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.real_time import asked_for
+from sqlext.rewrite.script.real_time import told as told_of_real_time
 from sqlext.secrets import redact_forms
 from sqlext.session.drafts import end_of
 from sqlext.session.introspection.shared_tables import shared_tables
@@ -70,7 +72,13 @@ def explain_statement(
     engines = [engine_of(plan, insert, env, there=spark_is_there) for plan, _, insert in plans]
     told = shared_tables([made for _, made, _ in plans], [insert for _, _, insert in plans], engines, env)
     texts = [
-        explained(_noted(plan, interval), made, detail, insert, Told(place, engine, shared, _writer(insert, made, env)))
+        explained(
+            _noted(plan, interval),
+            made,
+            detail,
+            insert,
+            Told(place, engine, shared, _writer(insert, made, env), _trigger(insert, made, env)),
+        )
         for (plan, made, insert), place, engine, shared in zip(plans, places, engines, told, strict=True)
     ]
     return Result(("result",), [("\n\n".join(texts),)])
@@ -84,12 +92,14 @@ class Told(NamedTuple):
         engine: who runs it and why, where it need not be Spark.
         shared: which tables it reads together with others of its statement set, and which not, and why.
         sink: who commits its micro-batches and why, where there is a choice.
+        trigger: whether its rows come in no micro-batches, where that was asked for.
     """
 
     place: str | None = None
     engine: str | None = None
     shared: Sequence[str] = ()
     sink: str | None = None
+    trigger: str | None = None
 
 
 def explained(
@@ -117,6 +127,7 @@ def explained(
         "Sources": script.reading,
         "Shared": told.shared,
         "Sink": [told.sink] if told.sink else [],
+        "Trigger": [told.trigger] if told.trigger else [],
         "Checkpoint": (told.place or "").splitlines(),
     }
     lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
@@ -176,6 +187,14 @@ def _writer(insert: BoundInsert | None, script: SparkScript, env: Environment) -
 
     context = SinkContext("", "", insert.mode, keys, zone=env.zone, few=few_of(env.settings))
     return writer(connector_of(insert.table).write_spec(insert.table), context)
+
+
+def _trigger(insert: BoundInsert | None, script: SparkScript, env: Environment) -> str | None:
+    """Return whether an INSERT runs in real-time mode, where that was asked for."""
+    batch = asked_for(env.settings)
+    if insert is None or batch is None:
+        return None
+    return told_of_real_time(insert, script, batch, ends=is_bounded(insert.plan))
 
 
 def _noted(plan: PlanNode, interval: int | None) -> PlanNode:

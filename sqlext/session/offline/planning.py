@@ -155,7 +155,7 @@ class Planner(DryRun):
         super().insert(statement, inserts, env)
         drafting = Drafts.of(self.state, env, self.options)
         job = drafting.job(inserts)
-        job.require_end()
+        job.require_end(self.state.settings)
         looked: Sequence[tuple[QueryHome | None, Decision | None]] = [
             (home, self._held(home, decision)) for home, decision in drafting.looked_at(job)
         ] or [(None, None)] * len(job.drafts)

@@ -128,7 +128,7 @@ class Starter(DryRun):
         records = state.catalog.snapshot().queries()
         drafting = Drafts(state.folder, RunOptions("sql"), state.settings, env, state.stores, records)
         job = drafting.job(inserts)
-        job.require_end()
+        job.require_end(self.state.settings)
         homes = [QueryHome(state.folder, d.name) for d in job.drafts]
         try:
             before = [home.run() for home in homes]
