@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from .few_rows_as_streams import keep_streams
 from .kafka_broker import kafka_broker
 from .opensearch_server import has_compiler, opensearch_server
 from .postgresql_server import postgresql_server
 from .s3_server import S3Server, s3_server
 from .schema_registry import schema_registry
-from .streams import keep_streams
 from .workspace import Workspace
 
 if TYPE_CHECKING:

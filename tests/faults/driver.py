@@ -92,7 +92,7 @@ def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     """Run the script over the folder of a ``Workspace``."""
     # One core and one shuffle partition: the tests, which restart the job, have two.
     settings = json.loads(os.environ.get("SETTINGS", "{}"))
-    choose_source.ENOUGH_AT_ONCE = 1 << 20  # as ``tests.streams``: moments are those of streams
+    choose_source.ENOUGH_AT_ONCE = 1 << 20  # as ``tests.few_rows_as_streams``: moments are those of streams
     spark = local_spark(cores=1, folder=folder / "spark", settings=settings)
     arm(moment, nth)
     session = sqlext.connect(spark, catalog=os.environ.get("CATALOG", folder / "catalog"))
