@@ -114,6 +114,15 @@ class SteppedQuery:
         )
         self._seen, self._dropped = len(rows), progress["rows_dropped"]
 
+    def go_on(self) -> None:
+        """Start where a driver was killed, work off what it was given, make all moves, and stop."""
+        self.start()
+        self.settle()
+        for move in self.moves:
+            self.put(move)
+            self.settle()
+        self.stop()
+
     def stop(self) -> None:
         """Stop the query, if it runs."""
         if self._result is not None:

@@ -141,7 +141,8 @@ class Job:
 
     def _start(self, part: JobPart) -> StreamingQuery:
         assert part.place is not None
-        if part.real_time is not None:
+        # A deployment fills tables by a query that ends, whatever the query does then.
+        if part.real_time is not None and not self.schedule.bounded:
             return _start_in_real_time(part, part.place, part.real_time)
         writer = _counted(part).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +15,12 @@ from sqlext_udfs.spark import buckets
 from tests.stepped_queries import Move, SteppedQuery, run_together
 from tests.workspace import EVENTS, Workspace
 
+from .dying import run_and_die
 from .operator_job import MOVES, OPERATORS, SMALL_LEVELS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_REPOSITORY = Path(__file__).parents[2]
 _JOB = "tests.restore.operator_job"
 #: Of each form of state one.
 _NAMES = ["top_n", "two_levels", "over", "join", "interval_join", "join_that_forgets"]
@@ -89,19 +86,9 @@ def test_killed(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Killed when the next rows were there and not yet worked off, or just then; its files are those of another run."""
     expected = undisturbed(spark, tmp_path / "whole", name)
     settled, folder = 2, tmp_path / "killed"
-    command = [sys.executable, "-m", _JOB, name, str(folder), str(settled), "levels"]
-    job = subprocess.run(
-        command, cwd=_REPOSITORY, capture_output=True, text=True, start_new_session=True, timeout=400, check=False
-    )
-    assert job.returncode == -signal.SIGKILL, job.stderr
+    run_and_die(_JOB, name, folder, settled, "levels")
     monkeypatch.setattr(buckets, "RULES", SMALL_LEVELS)
-    query = SteppedQuery(spark, folder, OPERATORS[name].script, MOVES[settled + 1 :])
-    query.start()
-    query.settle()
-    for move in query.moves:
-        query.put(move)
-        query.settle()
-    query.stop()
+    SteppedQuery(spark, folder, OPERATORS[name].script, MOVES[settled + 1 :]).go_on()
     assert rows(folder) == expected
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +11,7 @@ from deltalake import DeltaTable
 
 from tests.stepped_queries import SteppedQuery, run_together
 
+from .dying import run_and_die
 from .operator_job import MOVES, OPERATORS
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-_REPOSITORY = Path(__file__).parents[2]
 _JOB = "tests.restore.operator_job"
 #: Of those whose operators are different inside, one each: a driver that is killed costs half a minute.
 _KILLED = [
@@ -86,16 +83,6 @@ def test_the_clock_makes_a_difference(undisturbed: Callable[[str], SteppedQuery]
 def test_killed(spark: SparkSession, undisturbed: Callable[[str], SteppedQuery], tmp_path: Path, name: str) -> None:
     """Killed when the next rows were there and not yet worked off, or just then."""
     settled = 2
-    command = [sys.executable, "-m", _JOB, name, str(tmp_path), str(settled)]
-    job = subprocess.run(
-        command, cwd=_REPOSITORY, capture_output=True, text=True, start_new_session=True, timeout=400, check=False
-    )
-    assert job.returncode == -signal.SIGKILL, job.stderr
-    query = SteppedQuery(spark, tmp_path, OPERATORS[name].script, MOVES[settled + 1 :])
-    query.start()
-    query.settle()
-    for move in query.moves:
-        query.put(move)
-        query.settle()
-    query.stop()
+    run_and_die(_JOB, name, tmp_path, settled)
+    SteppedQuery(spark, tmp_path, OPERATORS[name].script, MOVES[settled + 1 :]).go_on()
     assert rows(tmp_path) == rows(undisturbed(name).folder)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +13,12 @@ import sqlext
 from sqlext import SqlExtError
 from tests.stepped_queries import SteppedQuery, run_together
 
+from .dying import run_and_die
 from .stateful_job import EMIT, LATER_MOVES, MOVES, SCRIPT, with_lateness
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_REPOSITORY = Path(__file__).parents[2]
 _JOB = "tests.restore.stateful_job"
 
 
@@ -87,26 +84,11 @@ def test_stopped_and_restarted_with_other_partitions(
     assert query.outcomes[-1].state_rows == 0
 
 
-def run_and_die(folder: Path, *arguments: object) -> None:
-    """Run the query as a driver of its own, which is killed."""
-    command = [sys.executable, "-m", _JOB, str(folder), *map(str, arguments)]
-    job = subprocess.run(
-        command, cwd=_REPOSITORY, capture_output=True, text=True, start_new_session=True, timeout=400, check=False
-    )
-    assert job.returncode == -signal.SIGKILL, job.stderr
-
-
 @pytest.mark.parametrize("settled", [1, 3])
 def test_killed(spark: SparkSession, undisturbed: SteppedQuery, tmp_path: Path, settled: int) -> None:
     """Killed when the next rows were there and not yet worked off, or just then."""
-    run_and_die(tmp_path, settled)
-    query = SteppedQuery(spark, tmp_path, SCRIPT, MOVES[settled + 1 :])
-    query.start()
-    query.settle()
-    for move in query.moves:
-        query.put(move)
-        query.settle()
-    query.stop()
+    run_and_die(_JOB, tmp_path, settled)
+    SteppedQuery(spark, tmp_path, SCRIPT, MOVES[settled + 1 :]).go_on()
     assert panes(tmp_path) == panes(undisturbed.folder)
 
 
@@ -154,7 +136,7 @@ def test_a_longer_lateness_opens_no_window_again(spark: SparkSession, tmp_path: 
     (planned,) = sqlext.connect(spark, catalog=tmp_path / "catalog").plan(text, paths(tmp_path)).queries
     assert planned.outcome == "goes on"
     assert "holds for windows that end after 2024-01-01 00:00:20" in planned.notes[0]
-    run_and_die(tmp_path, 6, 6, reader, "20")
+    run_and_die(_JOB, tmp_path, 6, 6, reader, "20")
     dropped = []
     for lateness, first in (("20", None), ("20", LATER_MOVES[7]), ("15", None), ("99", LATER_MOVES[8])):
         query = SteppedQuery(spark, tmp_path, with_lateness(reader, lateness), [])

@@ -77,7 +77,7 @@ def explain_statement(
             made,
             detail,
             insert,
-            Told(place, engine, shared, _writer(insert, made, env), _trigger(insert, made, env)),
+            Told(place, engine, shared, _writer(insert, made, env), trigger_of(insert, made, env)),
         )
         for (plan, made, insert), place, engine, shared in zip(plans, places, engines, told, strict=True)
     ]
@@ -189,7 +189,7 @@ def _writer(insert: BoundInsert | None, script: SparkScript, env: Environment) -
     return writer(connector_of(insert.table).write_spec(insert.table), context)
 
 
-def _trigger(insert: BoundInsert | None, script: SparkScript, env: Environment) -> str | None:
+def trigger_of(insert: BoundInsert | None, script: SparkScript, env: Environment) -> str | None:
     """Return whether an INSERT runs in real-time mode, where that was asked for."""
     batch = asked_for(env.settings)
     if insert is None or batch is None:

@@ -13,7 +13,7 @@ from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.introspection.describe import describe_relation
-from sqlext.session.introspection.explain import Told, explained
+from sqlext.session.introspection.explain import Told, explained, trigger_of
 from sqlext.session.introspection.shared_tables import shared_tables
 from sqlext.session.local_plans import engine_of
 from sqlext.session.offline.checking import found_in, sql_files
@@ -106,7 +106,13 @@ def explanations(
         engines = [engine_of(c.plan, c.insert, env, there=spark_is_there) for c in found]
         told = shared_tables([c.script for c in found], [c.insert for c in found], engines, env)
         texts += [
-            explained(c.plan, c.script, format.upper(), c.insert, Told(place, engine, shared))
+            explained(
+                c.plan,
+                c.script,
+                format.upper(),
+                c.insert,
+                Told(place, engine, shared, trigger=trigger_of(c.insert, c.script, env)),
+            )
             for c, place, engine, shared in zip(found, places, engines, told, strict=True)
         ]
     return texts

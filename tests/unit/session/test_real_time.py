@@ -9,6 +9,7 @@ import pytest
 import sqlext
 from sqlext import SqlExtError
 from sqlext.session.drafts import RunOptions
+from sqlext.session.offline.commands import explanations
 from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.planning import plan_source
 from sqlext.source import SourceText
@@ -65,6 +66,8 @@ def test_taken(tmp_path: Path, insert: str) -> None:
     found = explained(tmp_path, SET, insert)
     assert "real-time mode: rows go through as they come, at least once; the place is noted each 5000 ms" in found
     assert "Trigger:" not in explained(tmp_path / "other", "", insert)
+    source = SourceText.of(f"{TABLES}{SET}{insert};")
+    assert "real-time mode: rows go" in explanations(source, new_state(tmp_path / "offline").fork())[0]
 
 
 @pytest.mark.parametrize(("insert", "reason"), REFUSED)
