@@ -15,6 +15,8 @@
     rearranged.json  while the sources of its checkpoint get other numbers: what was there (``rearrangement``)
     divided/         while its state is divided into other buckets: that state (``renewal``)
     local/           the batches that were begun without Spark
+    commits/         those that are done, of a query without an end, with its state (``jobs.local.commits``)
+    levels/          the levels of its large states
     before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
     versions/        the same of versions that were deployed, and ``versions.json`` says which is the current one
 """
@@ -27,6 +29,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from types import TracebackType
+from typing import Any
 
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
@@ -60,11 +63,13 @@ _TICKS = "ticks"
 _SOURCES = "sources"
 _STAGING = "staging"
 _LOCAL = "local"
+#: Of a query without an end that runs without Spark: its micro-batches that are done, and levels of its state.
+COMMITS, LEVELS = "commits", "levels"
 _BEFORE = "before"
 #: State in other buckets, until the run begins that has them.
 DIVIDED = "divided"
 #: What goes with the state of a query, its checkpoint first.
-_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING, _LOCAL)
+_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING, _LOCAL, COMMITS, LEVELS)
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -205,7 +210,7 @@ class QueryHome:
             found = self.location.json(_RUN)
             return run_from_json(found) if found is not None else None
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise self._damaged(f"`{self.location.place}/{_RUN}` is damaged") from None
+            raise self.damaged(f"`{self.location.place}/{_RUN}` is damaged") from None
 
     def check(self, previous: QueryRun | None, fingerprint: Fingerprint, *, leaves_state: bool = False) -> bool:
         """Refuse to go on from what lies here.
@@ -223,9 +228,9 @@ class QueryHome:
         """
         leaves = previous is not None and self._compare(previous.fingerprint, fingerprint, leaves_state)
         mark, used = self._read_mark(), self._is_used()
-        if (previous is None and not used) or (previous is not None and mark == previous.checkpoint_id):
+        if (previous is None and not used and self.last_batch() < 0) or (previous is not None and mark == previous.checkpoint_id):
             if used and (wrong := damage_of(self.location, _CHECKPOINT)) is not None:
-                raise self._damaged(f"the checkpoint of query `{self.name}` is damaged: {wrong}")
+                raise self.damaged(f"the checkpoint of query `{self.name}` is damaged: {wrong}")
             return leaves
         if previous is not None and mark is None and not used:
             raise self.gone()
@@ -244,7 +249,7 @@ class QueryHome:
         what = damaged_file(folder) or unreadable_file(folder)
         if what is None and said is not None:
             what = f"it is a file below `{folder}`. Spark says: {said}"
-        return self._damaged(f"the checkpoint of query `{self.name}` is damaged: {what}") if what is not None else None
+        return self.damaged(f"the checkpoint of query `{self.name}` is damaged: {what}") if what is not None else None
 
     def _of_something_else(self, previous: QueryRun | None, mark: str | None) -> SqlExtError:
         hint = "give another --checkpoint, or remove that folder"
@@ -257,7 +262,8 @@ class QueryHome:
             hint = f"{hint}; if it is the query's own, write {previous.checkpoint_id} into that file, and it goes on"
         return SqlExtError("RUN-021", f"`{self.checkpoint}` holds a checkpoint of something else: {why}", hint=hint)
 
-    def _damaged(self, what: str) -> SqlExtError:
+    def damaged(self, what: str) -> SqlExtError:
+        """Return the refusal of a query whose place cannot be read (RUN-023)."""
         return SqlExtError("RUN-023", what, hint=f"{self._anew}, without what it has in state")
 
     def gone(self) -> SqlExtError:
@@ -303,18 +309,26 @@ class QueryHome:
         return begun > self.last_batch()
 
     def last_batch(self) -> int:
-        """Return the last batch that Spark has counted as done, -1 if there is none."""
-        return last_number(self.location, f"{_CHECKPOINT}/commits")
+        """Return the last batch that is counted as done, by Spark or without it; -1 if there is none."""
+        return max(last_number(self.location, folder) for folder in (f"{_CHECKPOINT}/commits", COMMITS))
 
-    def begin_batch(self, batch_id: int, ends: Mapping[str, Mapping[str, int]]) -> None:
+    def begin_batch(
+        self, batch_id: int, ends: Mapping[str, Mapping[str, int]], more: Mapping[str, Any] | None = None
+    ) -> None:
         """Note, before a sink writes, that a batch without Spark is begun; whoever goes on may find it written.
 
         Args:
             ends: how far each table was read, by split, for EXPLAIN ROW.
+            more: what else who repeats it has to know.
         """
         self.fence.check()
         noted = {"at": time.time_ns() // 1_000_000, "ends": {name: dict(end) for name, end in ends.items()}}
-        self._put(f"{_LOCAL}/{batch_id}", json.dumps(noted))
+        self._put(f"{_LOCAL}/{batch_id}", json.dumps({**noted, **(more or {})}))
+
+    def begun_batch(self, batch_id: int) -> dict[str, Any] | None:
+        """Return what ``begin_batch`` has noted of a batch, None if it was not begun; raises ValueError for no JSON."""
+        noted: dict[str, Any] | None = self.location.json(f"{_LOCAL}/{batch_id}")
+        return noted
 
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""

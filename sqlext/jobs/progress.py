@@ -83,6 +83,25 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class DoneBatch:
+    """A micro-batch that this process has done.
+
+    Attributes:
+        moment: what is remembered of it.
+        counts: what it had.
+        rows: that it read of each input, by its name.
+        operators: their state after it, that of the sink first.
+        spent: ms in its parts.
+    """
+
+    moment: MicroBatch
+    counts: Counts
+    rows: Mapping[str, int]
+    operators: tuple[OperatorState, ...]
+    spent: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class InputCounts:
     """Rows and times that micro-batches had of an input; times in ms since 1970 UTC.
 
@@ -158,6 +177,21 @@ class Progress:
         with self._lock:
             for report in reports:
                 self._take(report)
+
+    def done(self, batch: DoneBatch) -> None:
+        """Count a micro-batch of this process."""
+        with self._lock:
+            moment = batch.moment
+            self._watermark = moment.watermark if moment.watermark is not None else self._watermark
+            self._total, self._newest = self._total.plus(batch.counts), batch.counts
+            self._moments.append(moment)
+            self._state_rows = sum(operator.rows for operator in batch.operators)
+            self._state_bytes = sum(operator.size for operator in batch.operators)
+            self._operators = batch.operators
+            self._spent.update(batch.spent)
+            for name, rows in batch.rows.items():
+                known = self._inputs.setdefault(name, {})
+                known[WHOLE] = known.get(WHOLE, InputCounts()).plus(moment.newest, rows)
 
     def is_next(self, report: StreamingQueryProgress) -> bool:
         """Whether no micro-batch of the same run lies between a report and those that were taken."""

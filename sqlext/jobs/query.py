@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlext.errors import SqlExtError, shown_cause
 from sqlext.jobs.progress import InputsRead, Progress, joined
@@ -12,17 +12,52 @@ from sqlext.source import Span
 from sqlext.spark.quiet import quiet
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-    from sqlext.jobs.progress import MicroBatch
+    from sqlext.jobs.progress import DoneBatch, MicroBatch
     from sqlext.jobs.recording import Recorder
-    from sqlext.jobs.timekeeping import Timekeeping
     from sqlext.watermarks.history import Sample
     from sqlext.watermarks.report import TimeReport
 
 _SECONDS_TO_STOP = 60
 #: Looks of a time keeper after which it has seen what was done before, and Spark what the keeper wrote.
 _LOOKS = 2
+
+
+class Running(Protocol):
+    """What a query asks of a stream that runs: one of Spark's, or one of this process."""
+
+    @property
+    def lastProgress(self) -> StreamingQueryProgress | None:  # noqa: N802 - Spark's name
+        """Spark's report of the last micro-batch; None where there is none."""
+
+    @property
+    def recentProgress(self) -> list[StreamingQueryProgress]:  # noqa: N802
+        """Spark's reports of the last hundred."""
+
+    def processAllAvailable(self) -> None:  # noqa: N802
+        """Wait until it has worked off what its sources have now."""
+
+    def stop(self) -> None:
+        """Stop it."""
+
+
+class Keeping(Protocol):
+    """What a query asks of whoever keeps its time."""
+
+    @property
+    def report(self) -> TimeReport:
+        """What is known, for people."""
+
+    @property
+    def written(self) -> Mapping[str, Any] | None:
+        """What it wrote last (``timekeeping.read_state``)."""
+
+    def await_looks(self, more: int, alive: Callable[[], bool]) -> None:
+        """Wait until it has looked so many times more, or nobody looks any more."""
+
+    def settle(self, inputs: InputsRead) -> None:
+        """Take what the micro-batches of a query that has ended have read."""
 
 
 def _nothing() -> None:
@@ -59,8 +94,8 @@ class Query:
         self.bounded = bounded
         self._progress = dict(parts)
         self._show = show
-        self._running: dict[str, StreamingQuery] = {}
-        self.timekeeping: Mapping[str, Timekeeping] = {}
+        self._running: dict[str, Running] = {}
+        self.timekeeping: Mapping[str, Keeping] = {}
         self.recorders: Mapping[str, Recorder] = {}
         self._error: SqlExtError | None = None
         self._refused: SqlExtError | None = None
@@ -193,12 +228,12 @@ class Query:
         return self._stop_requested.wait(timeout)
 
     @property
-    def running(self) -> Mapping[str, StreamingQuery]:
-        """Its Spark queries, by the name of their part."""
+    def running(self) -> Mapping[str, Running]:
+        """Its streams, by the name of their part."""
         return self._running
 
-    def follow(self, running: Mapping[str, StreamingQuery]) -> None:
-        """Watch these Spark queries from now on, by the name of their part."""
+    def follow(self, running: Mapping[str, Running]) -> None:
+        """Watch these streams from now on, by the name of their part."""
         self._running = dict(running)
         # ``stop`` may have come while these were starting, when it could not see them.
         if self.stop_requested:
@@ -234,6 +269,10 @@ class Query:
         # Before Spark's queries are stopped: the job's thread would else take their interruption for a failure.
         self._stop_requested.set()
         self._stop_running()
+
+    def did(self, name: str, batch: DoneBatch) -> None:
+        """Count a micro-batch that a part has done in this process."""
+        self._progress[name].done(batch)
 
     def inputs(self, name: str) -> InputsRead:
         """Return what the micro-batches of a part that are done have read."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
@@ -105,6 +105,10 @@ class Job:
         # A daemon: a process that ends does not wait for an endless query.
         threading.Thread(target=self._live, name=f"sqlext {self.query.name}", daemon=True).start()
         return self.query
+
+    @property
+    def _running(self) -> Mapping[str, StreamingQuery]:
+        return _of_spark(self.query)
 
     # Before the first batch
 
@@ -222,7 +226,7 @@ class Job:
             wait(ends.values(), return_when=FIRST_EXCEPTION)
             failure = self._first_failure(parts, ends)
             if failure is not None:
-                for query in self.query.running.values():
+                for query in self._running.values():
                     query.stop()
         for part in parts:
             # Spark's ``stop`` leaves the Python function running, and the next driver must not meet its writes.
@@ -248,12 +252,12 @@ class Job:
                 return
             # One at a time: each reads the map of running queries and puts a changed one in its place.
             with self._restarts, self._settings(), quiet():
-                self.query.follow({**self.query.running, part.name: self._start(part)})
+                self.query.follow({**self._running, part.name: self._start(part)})
         self._follow(part)
 
     def _follow(self, part: JobPart) -> None:
         """Show what a part has to show until its Spark query has ended."""
-        query = self.query.running[part.name]
+        query = self._running[part.name]
         with quiet():
             while not query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
                 if part.place is not None:
@@ -261,7 +265,7 @@ class Job:
                 part.sink.show(self.spark)
                 self.query.record(part.name)
                 if part.real_time is not None:
-                    require_slots(self.spark, self.query.running.values())
+                    require_slots(self.spark, self._running.values())
                 if self.query.is_to_stop(part.name):
                     self.query.request_stop()
                 self._note_sources(part, query)
@@ -374,7 +378,7 @@ def _keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
     def live() -> None:
         while not query.await_end(LOOK_SECONDS):
             for name, keeping in keepers.items():
-                running = query.running.get(name)
+                running = _of_spark(query).get(name)
                 if running is not None:
                     resting = not _works(running)  # before the counts: what it has done since is looked at next time
                     query.collect_last(name)
@@ -383,6 +387,11 @@ def _keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
     query.timekeeping = dict(keepers)
     if keepers:
         threading.Thread(target=live, name=f"sqlext time of {query.name}", daemon=True).start()
+
+
+def _of_spark(query: Query) -> Mapping[str, StreamingQuery]:
+    """Return the streams of a job of Spark's."""
+    return cast("Mapping[str, StreamingQuery]", query.running)
 
 
 def _works(running: StreamingQuery) -> bool:

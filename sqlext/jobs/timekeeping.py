@@ -22,7 +22,7 @@ from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.sources.stream import holds_key
 from sqlext.stores.location import Location
-from sqlext.watermarks.inputs import WHOLE, Known
+from sqlext.watermarks.inputs import WHOLE, Input, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
 
@@ -46,8 +46,40 @@ class ProcessingClock:
         return max((int(line) for line in lines), default=0)
 
 
-class Timekeeping:
-    """Keeps the time of one query.
+class KeptTime:
+    """What is known of the time of one query, and where people find it.
+
+    Args:
+        place: ``QueryHome.time``.
+        inputs: of the query.
+        now: when it starts.
+        before: what was known when the query ran last (``TimeKeeper.to_json``).
+
+    Attributes:
+        keeper: what it knows.
+        report: the same for people, as of its last look; safe to read from any thread.
+        written: what it wrote last (``read_state``).
+    """
+
+    def __init__(self, place: Location, inputs: Sequence[Input], now: int, before: Mapping[str, Any]) -> None:
+        self._place = place
+        self.keeper = TimeKeeper(inputs, now, before)
+        self.report = TimeReport.of(self.keeper)
+        self._reported: TimeReport | None = None
+        self.written: Mapping[str, Any] | None = None
+
+    def save(self) -> None:
+        """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
+        self.report = TimeReport.of(self.keeper)
+        # Five looks a second must not be five writes.
+        if self.report != self._reported:
+            self.written = state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
+            self._place.put(_STATE, json.dumps(state))
+            self._reported = self.report
+
+
+class Timekeeping(KeptTime):
+    """Keeps the time of one query that Spark runs.
 
     Args:
         place: ``QueryHome.time``.
@@ -55,14 +87,12 @@ class Timekeeping:
         clock: what time it is.
 
     Attributes:
-        keeper: what it knows.
-        report: the same for people, as of its last look; safe to read from any thread.
         looks: how often it has looked.
-        written: what it wrote last (``read_state``).
     """
 
     def __init__(self, place: Location, kept: Sequence[KeptInput], clock: ProcessingClock) -> None:
-        self._place = place
+        state = read_state(place)
+        super().__init__(place, [k.input for k in kept], clock.now(), state["known"] if state else {})
         self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
         self._clock = clock
         self._taken: dict[str, Mapping[str, InputCounts]] = {}
@@ -70,10 +100,6 @@ class Timekeeping:
         self.looks = 0
         self._looked = threading.Condition()
         self._taking = threading.Lock()  # its own thread looks, the job's settles
-        self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
-        self.report = TimeReport.of(self.keeper)
-        self._reported: TimeReport | None = None
-        self.written: Mapping[str, Any] | None = None
         self._held: dict[int, str] = {}
 
     def begin(self) -> None:
@@ -93,7 +119,7 @@ class Timekeeping:
             read = self._take(inputs, now, resting=resting)
             if resting or read:  # while a batch is under way nobody knows who gives it rows
                 self._act(self.keeper.decide(now), inputs.ends)
-            self._save()
+            self.save()
         with self._looked:
             self.looks += 1
             self._looked.notify_all()
@@ -102,7 +128,7 @@ class Timekeeping:
         """Take what the micro-batches of a query that has ended have read since the last look; nothing follows."""
         with self._taking:
             self._take(inputs, self._clock.now(), resting=False)
-            self._save()
+            self.save()
 
     def _take(self, inputs: InputsRead, now: int, *, resting: bool) -> bool:
         """Tell the keeper what was read; return whether that was anything."""
@@ -142,20 +168,6 @@ class Timekeeping:
         if self._held.get(number) != text:
             self._place.put(holds_key(number), text)
             self._held[number] = text
-
-    def _state(self) -> Mapping[str, Any]:
-        state = read_state(self._place)
-        known: Mapping[str, Any] = state["known"] if state else {}
-        return known
-
-    def _save(self) -> None:
-        """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
-        self.report = TimeReport.of(self.keeper)
-        # Five looks a second must not be five writes.
-        if self.report != self._reported:
-            self.written = state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
-            self._place.put(_STATE, json.dumps(state))
-            self._reported = self.report
 
 
 def read_state(place: Location) -> dict[str, Any] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -33,29 +34,66 @@ class BatchInput:
     clock: int | None
 
 
+class Steps(Protocol):
+    """Steps the operators of a query, and keeps their state."""
+
+    def step(self, operated: Operated, rows: pa.Table | None, clock: Clock) -> pa.Table:
+        """Return what comes out of an operator in a micro-batch; nothing has no columns.
+
+        Args:
+            operated: the operator.
+            rows: what ``gathered`` gives; None where nothing comes.
+            clock: what time it is.
+        """
+
+
 def steps_taken(script: LocalScript, batches: Iterable[BatchInput]) -> Iterator[pa.Table]:
     """Yield what comes out of a query in each micro-batch.
 
     Raises:
         SqlExtError: RUN-... for rows that cannot be computed.
     """
-    run = _Run(script)
+    run = StepwiseRun(script, _Held())
     for batch in batches:
         yield run.batch(batch)
 
 
 @dataclass
-class _Run:
-    script: LocalScript
-    _states: dict[str, Any] = field(default_factory=dict)
-    _times: dict[str, _OperatorTime] = field(default_factory=dict)
-    _begun: bool = False
+class _Held:
+    """States that are held as they are."""
 
-    def __post_init__(self) -> None:
+    _states: dict[str, Any] = field(default_factory=dict)
+
+    def step(self, operated: Operated, rows: pa.Table | None, clock: Clock) -> pa.Table:
+        operator = operated.operator.operator
+        state = self._states.get(operated.view)
+        done = operator.step(operator.empty() if state is None else state, rows, clock)
+        self._states[operated.view] = done.state
+        return done.out
+
+
+@dataclass
+class StepwiseRun:
+    """A query on its way from micro-batch to micro-batch.
+
+    Attributes:
+        script: the query.
+        steps: what steps its operators.
+        begun: whether there has been a micro-batch before.
+    """
+
+    script: LocalScript
+    steps: Steps
+    begun: bool = False
+
+    @cached_property
+    def times(self) -> Mapping[str, OperatorTime]:
+        """What each operator is told of time, by its view."""
         views = (step for step in self.script.script.steps if isinstance(step, OperatorView))
-        self._times = {view.view: _OperatorTime.of(view) for view in views}
+        return {view.view: OperatorTime.of(view) for view in views}
 
     def batch(self, batch: BatchInput) -> pa.Table:
+        """Return what comes out of a micro-batch."""
         tables: dict[str, pa.Table] = {}
         for step in self.script.steps:
             if isinstance(step, ReadView):
@@ -64,37 +102,41 @@ class _Run:
             elif isinstance(step, Queried):
                 tables[step.view] = step.query.run(tables)
             else:
-                assert isinstance(step, Operated), "packed rows are of a statement set"
+                assert isinstance(step, Operated), "packed rows are of a query that is one batch"
                 tables[step.view] = self._operated(step, tables[step.input], batch)
-        self._begun = True
+        self.begun = True
         return self.script.query.run(tables)
 
     def _operated(self, step: Operated, rows: pa.Table, batch: BatchInput) -> pa.Table:
         operator, _, columns = step.operator
         schema = pa.schema(list(columns))
-        clock = self._times[step.view].clock(batch, first=not self._begun)
-        state = self._states.get(step.view)
-        state = operator.empty() if state is None else state
-        done = operator.step(state, gathered(operator, rows) if rows.num_rows else None, clock)
-        self._states[step.view] = done.state
-        return done.out.rename_columns(schema.names).cast(schema) if done.out.num_columns else schema.empty_table()
+        clock = self.times[step.view].clock(batch, first=not self.begun)
+        out = self.steps.step(step, gathered(operator, rows) if rows.num_rows else None, clock)
+        return out.rename_columns(schema.names).cast(schema) if out.num_columns else schema.empty_table()
 
 
 @dataclass(frozen=True)
-class _OperatorTime:
-    """What an operator is told of time, as ``spark.bucket_steps`` does."""
+class OperatorTime:
+    """What an operator is told of time, as ``spark.bucket_steps`` does.
+
+    Attributes:
+        event_time: whether it goes by the watermark.
+        lag: by how many ms its rows are older than the watermark says.
+    """
 
     event_time: bool
     lag: int
 
     @classmethod
-    def of(cls, view: OperatorView) -> _OperatorTime:
+    def of(cls, view: OperatorView) -> OperatorTime:
+        """Return that of a view."""
         arguments: Mapping[str, Any] = dict(view.arguments)
         if view.function == "window":
             return cls(uses_watermark(policy_from_json(arguments["policy"])), arguments.get("lag", 0))
         return cls(bool(arguments.get("event_time")), arguments.get("lag", 0))
 
     def clock(self, batch: BatchInput, *, first: bool) -> Clock:
+        """Return what time it is for the operator."""
         watermark, late = batch.watermark, batch.late
         if not self.event_time:
             return Clock(watermark if watermark == Clock.END else None, None, batch.clock)

@@ -16,16 +16,20 @@ from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.parts import Place, Schedule
+from sqlext.jobs.query import Query
 from sqlext.jobs.result import Result
+from sqlext.jobs.timekeeping import ProcessingClock
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
+from sqlext.rewrite.script.begun import Begun
 from sqlext.rewrite.script.model import ArrowView, ReadView
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed, shared_by
 from sqlext.session.handler import Handler
 from sqlext.session.local_plans import (
+    ENDLESS,
     NotLocalError,
     in_process,
     local_select,
@@ -35,7 +39,7 @@ from sqlext.session.local_plans import (
     require_small,
 )
 from sqlext.session.needed_secrets import check_secrets
-from sqlext.session.notices import tell_changes, tell_takeovers
+from sqlext.session.notices import tell_changes, tell_takeovers, warn_of_unbounded_state
 from sqlext.session.places import JobPlaces, record_of, select_context, sink_context
 from sqlext.session.records import QueryRecords
 from sqlext.session.state import SessionState
@@ -53,7 +57,6 @@ if TYPE_CHECKING:
     from sqlext.jobs.in_process import LocalPart
 
 T = TypeVar("T")
-_SCHEDULE = Schedule(bounded=True)
 
 
 class OfSpark(Handler, Protocol):
@@ -101,7 +104,7 @@ class LocalHandler:
         return _selected(script, env.zone, statement.span, lambda: self._spark.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
-        """Run INSERTs as one job; it has ended when this returns."""
+        """Run INSERTs as one job; it has ended when this returns, unless its input has no end."""
         prepared = self._local(lambda: self._prepared(inserts, env), lambda found: found.scripts, env, statement.span)
         if prepared is None:
             return self._spark.insert(statement, inserts, env)
@@ -126,8 +129,10 @@ class LocalHandler:
             return None
         try:
             prepared = prepare()
-            if engine == "auto":
-                require_small(scripts(prepared), env)
+            found = scripts(prepared)
+            # What has begun in this process goes on here.
+            if engine == "auto" and all(script.script.at_once for script in found):
+                require_small(found, env)
         except NotLocalError as reason:
             if engine == "local":
                 raise refused(reason, span) from reason
@@ -144,25 +149,35 @@ class LocalHandler:
         job = in_process(lambda: drafting.job(inserts, local=True))
         if not job.streaming:
             raise NotLocalError("an INSERT that reads its tables once, and keeps no place")
+        if job.end is InputEnd.CATCH_UP:
+            raise NotLocalError("a query that stops where it has caught up")
         for draft in job.drafts:
-            begun = drafting.begun(draft.name, InputEnd.FINISH)
+            begun = drafting.begun(draft.name, job.end)
             script = in_process(partial(compiled_script, draft.script, env.zone))
-            if begun is not None and not begun.could_be_local([step.table for step in script.all_reads]):
-                raise NotLocalError(f"query `{draft.name}` has begun on Spark, and goes on there")
+            self._require_begun(draft.name, begun, script)
             # Its identity is not known yet; whether it can write is.
             local_sink_of(draft.insert, script, sink_context(draft, None, env))
             scripts.append(script)
         return _Prepared(drafting, job, scripts)
 
-    def _run(self, statement: ast.Statement, prepared: _Prepared, env: Environment) -> Result:
-        from sqlext.jobs.in_process import run_job
+    def _require_begun(self, name: str, begun: Begun | None, script: LocalScript) -> None:
+        """Check that a query can begin here, or has."""
+        if begun is None:
+            if not script.script.at_once and self.state.settings.get(ENGINE) == "auto":
+                raise NotLocalError(ENDLESS)
+        elif not begun.could_be_local([step.table for step in script.all_reads]):
+            raise NotLocalError(f"query `{name}` has begun on Spark, and goes on there")
 
-        drafts = prepared.job.drafts
+    def _run(self, statement: ast.Statement, prepared: _Prepared, env: Environment) -> Result:
+        drafts, endless = prepared.job.drafts, prepared.job.end is InputEnd.NONE
+        prepared.job.require_end(self.state.settings)
+        if endless:
+            warn_of_unbounded_state([draft.insert.plan for draft in drafts])
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         checkpoint = self.options.checkpoint or self.state.settings.checkpoint
         kept = JobPlaces(self.folder, checkpoint, self.state)
         with ExitStack() as held:
-            repeats = kept.repeats(drafts, _SCHEDULE)
+            repeats = kept.repeats(drafts, Schedule(not endless, interval=self.options.interval))
             places = [place for place in kept.taken(prepared.drafting, prepared.job, held) if place is not None]
             runs = [(p.home, p.run) for p in places]
             notices = (*repeats, *tell_takeovers(home for home, _ in runs), *tell_changes(runs))
@@ -176,9 +191,28 @@ class LocalHandler:
             records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True)]
             log = QueryRecords(self.state.catalog, name, records)
             held.pop_all()  # from here on the job holds the places
-        query = run_job(name, parts, log, shared_by(drafts, places))
+        query = self._started(name, parts, log, prepared, places, env)
         writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
         return Result(query=query, notices=notices, writes=writes)
+
+    def _started(
+        self,
+        name: str,
+        parts: Sequence[LocalPart],
+        log: QueryRecords,
+        prepared: _Prepared,
+        places: Sequence[Place],
+        env: Environment,
+    ) -> Query:
+        """Return the query of a job: it has ended, or it has no end and has begun."""
+        if prepared.job.end is InputEnd.NONE:
+            from sqlext.jobs.local.running import start_job
+
+            clock = ProcessingClock(env.settings.get("sqlext.clock"))
+            return start_job(name, parts, log, clock, self.options.interval)
+        from sqlext.jobs.in_process import run_job
+
+        return run_job(name, parts, log, shared_by(prepared.job.drafts, places))
 
     # All others
 

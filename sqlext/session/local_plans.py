@@ -16,7 +16,8 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.plan.nodes import PlanNode
+from sqlext.plan.base import walk
+from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: How many times as much is read of a table whose rows are combined where they are read: they are not kept.
 _COMBINED = 16
+#: Why ``auto`` leaves a query to Spark, which may need more than one machine one day.
+ENDLESS = "its input has no end"
 #: How ``engine_of`` begins where this process does not run a query.
 _BY_SPARK = "Spark"
 
@@ -105,7 +108,8 @@ def check_insert(insert: BoundInsert, env: Environment) -> LocalScript:
         NotLocalError: why Spark must run it.
     """
     require_plain(insert, env)
-    script = _compiled(lambda: insert_script(insert, env, end=InputEnd.FINISH, local=True), env)
+    end = InputEnd.FINISH if is_bounded(insert.plan) else InputEnd.NONE
+    script = _compiled(lambda: insert_script(insert, env, end=end, local=True), env)
     mode = "overwrite" if insert.overwrite else insert.mode
     local_sink_of(insert, script, SinkContext("", "", mode=mode, zone=env.zone))
     return script
@@ -115,8 +119,10 @@ def require_plain(insert: BoundInsert, env: Environment) -> None:
     """Check what can be said of an INSERT before it is compiled; raises as ``check_insert``."""
     if asked_for(env.settings) is not None:
         raise NotLocalError("real-time mode, which is Spark's")
-    _require_suited(insert.plan, env)
-    if env.settings.get("sqlext.bounded") != "finish":
+    _require_open(env)
+    if not is_bounded(insert.plan):
+        _require_streams(insert.plan)
+    elif env.settings.get("sqlext.bounded") != "finish":
         raise NotLocalError("a query that goes on when more has come")
     if insert.sides or side_inserts(insert.plan, env):
         raise NotLocalError("rows that are kept beside the query's own")
@@ -247,6 +253,9 @@ def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, t
         return f"{_BY_SPARK}: its session is there"
     try:
         script = local_select(plan, env, packs=True) if insert is None else check_insert(insert, env)
+        if not script.script.at_once:
+            without = "this process, micro-batch by micro-batch"
+            return without if wanted == "local" else f"{_BY_SPARK}: {ENDLESS}; SET '{ENGINE}' = 'local' takes {without}"
         if wanted == "auto":
             require_small([script], env)
     except NotLocalError as reason:
@@ -298,7 +307,18 @@ def refused(reason: NotLocalError, span: Span) -> SqlExtError:
 
 
 def _require_suited(plan: PlanNode, env: Environment) -> None:
+    _require_open(env)
+    if not is_bounded(plan):
+        raise NotLocalError(ENDLESS)
+
+
+def _require_open(env: Environment) -> None:
     if env.policy.restricted:
         raise NotLocalError("the session is restricted, and Spark keeps its limits")
-    if not is_bounded(plan):
-        raise NotLocalError("its input has no end")
+
+
+def _require_streams(plan: PlanNode) -> None:
+    """Check that a query without an end reads nothing that stands still."""
+    still = next((n for n in walk(plan) if isinstance(n, Scan) and not n.is_stream), None)
+    if still is not None:
+        raise NotLocalError(f"`{still.table.name.name}` is read as a table that stands still")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from sqlext.connectors.splits import Limit, Offset, SplitReader
 from sqlext.stores.location import Location
@@ -21,13 +21,13 @@ class SplitStream:
 
     Attributes:
         reader: the source.
-        holds: where ``Holds`` lie, written by whoever aligns sources; None where nobody does.
+        holds: gives ``Holds``, from whoever aligns sources; None where nobody does.
         target: how far it goes once it has been told to take what is available and no more.
         given: where it last let a micro-batch go: the next one waits until that has been looked at.
     """
 
     reader: SplitReader
-    holds: HoldsPlace | None = None
+    holds: HoldsGiver | None = None
     target: Offset | None = None
     given: Offset | None = None
 
@@ -68,6 +68,13 @@ class Holds:
 
     held: Sequence[str] = ()
     seen: Sequence[Offset] = ()
+
+
+class HoldsGiver(Protocol):
+    """Says what an aligned source is told."""
+
+    def read(self) -> Holds | None:
+        """Return what it says; None where nothing is known yet."""
 
 
 @dataclass(frozen=True)

@@ -87,11 +87,15 @@ class Times:
         """
         if not self._pieces:
             return None
-        first, last, counts = self._fewer()
-        points = [list(p) for p in zip((first // 1000).tolist(), (last // 1000).tolist(), counts.tolist(), strict=True)]
-        return (
-            f"{place_key(place)}{json.dumps({'split': split, 'rows': rows, 'points': points}, separators=(',', ':'))}"
-        )
+        told = {"split": split, "rows": rows, "points": self.points()}
+        return f"{place_key(place)}{json.dumps(told, separators=(',', ':'))}"
+
+    def points(self) -> list[tuple[int, int, int]]:
+        """Return the points, in milliseconds, the oldest first."""
+        if not self._pieces:
+            return []
+        first, last, rows = self._fewer()
+        return list(zip((first // 1000).tolist(), (last // 1000).tolist(), rows.tolist(), strict=True))
 
 
 def place_key(place: int) -> str:

@@ -1,13 +1,15 @@
 """From a row's arrival in Kafka to its window's update in a table: latency, and what a micro-batch costs in parts.
 
 python -m tests.benchmarks.latency [--rate 10000] [--seconds 150] [--keys 1000] [--trigger 1000] [--sinks NAME ...]
+    [--engine spark|local]
 
 A producer sends rows of json at a steady rate into two partitions; windows of ten seconds are updated with each
 micro-batch. A row has arrived when it is given to the producer, and is through when the micro-batch that reads it has
 ended, its result committed. The first half of the time warms up and does not count. Prints milliseconds: the median
 and the 99th percentile over rows; then the medians over micro-batches, by Spark's names for their parts. ``blackhole``
 is what the operator costs, ``append`` adds each pane to a Delta table, ``merge`` keeps one row of a window there. Spark
-commits all batches of ``append-by-spark`` and ``merge-by-spark``, the driver those of the others.
+commits all batches of ``append-by-spark`` and ``merge-by-spark``, the driver those of the others. With ``--engine
+local`` no Spark is there: this process runs the query (``sqlext.jobs.local``).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import json
 import multiprocessing
 import tempfile
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
@@ -41,6 +44,7 @@ CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts -
 CREATE TABLE out (k BIGINT, window_start TIMESTAMP(3), {pane_column}n BIGINT, total BIGINT{key}) WITH ({sink});
 SET 'pipeline.name' = '{topic}';
 SET 'sqlext.sink.local-rows' = '{rows}';
+SET 'sqlext.engine' = '{engine}';
 INSERT INTO out SELECT k, window_start, {pane}COUNT(*), SUM(v)
 FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
 EMIT AFTER WATERMARK EARLY EVERY 1s;
@@ -107,49 +111,83 @@ def send(broker: str, topic: str, rate: int, keys: int, stopped: Event, answer: 
     answer.send(arrived)
 
 
-def measured(spark: SparkSession, root: Path, broker: str, name: str, given: argparse.Namespace) -> None:
+class Batch(NamedTuple):
+    """A micro-batch.
+
+    Attributes:
+        ended: when it had ended, in seconds since 1970.
+        ends: up to which offset it has read each partition.
+        parts: milliseconds in its parts.
+    """
+
+    ended: float
+    ends: list[int]
+    parts: dict[str, int]
+
+
+def measured(spark: SparkSession | None, root: Path, broker: str, name: str, given: argparse.Namespace) -> None:
     """Run one sink and print."""
     sink, topic = SINKS[name], make_topic(broker, f"rows-{name}", _PARTITIONS)
-    session = spark.newSession()
-    for jar in fetch_spark_connector():
+    session = spark.newSession() if spark is not None else None
+    for jar in fetch_spark_connector() if session is not None else ():
         session.sql(f"ADD JAR '{jar}'")
     options = sink.options.format(out=root / name)
     pane = {"pane_column": "pane BIGINT, ", "pane": "PANE_INDEX(), ", "key": ""}
     kept = {"pane_column": "", "pane": "", "key": _KEY}
-    script = _TABLES.format(topic=topic, broker=broker, sink=options, rows=sink.rows, **(pane if sink.panes else kept))
+    told = {"rows": sink.rows, "engine": given.engine, **(pane if sink.panes else kept)}
+    script = _TABLES.format(topic=topic, broker=broker, sink=options, **told)
+    done: list[Batch] = []
+    if session is None:
+        note_batches(done)
     sender = Sender(broker, topic, given.rate, given.keys)
-    query = (
-        sqlext.connect(session, catalog=str(root / f"{name}-catalog"))
-        .run(script, trigger_interval=given.trigger)[-1]
-        .query
-    )
+    connected = sqlext.connect(session, catalog=str(root / f"{name}-catalog"))
+    query = connected.run(script, trigger_interval=given.trigger)[-1].query
     assert query is not None
-    (running,) = query.running.values()
     time.sleep(given.seconds)
     arrived = sender.stop()
-    reports = [p for p in running.recentProgress if p.numInputRows]
+    if session is not None:
+        (running,) = query.running.values()
+        done = [_of_spark(p) for p in running.recentProgress if p.numInputRows]
     query.stop()
-    _print(name, reports[len(reports) // 2 :], arrived)
+    _print(name, done[len(done) // 2 :], arrived)
 
 
-def _print(name: str, reports: list[Any], arrived: list[list[float]]) -> None:
-    latencies, before = [], _ends(reports[0])
-    for report in reports[1:]:
-        began = datetime.fromisoformat(report.timestamp.replace("Z", "+00:00")).timestamp()
-        ended, through = began + report.durationMs["triggerExecution"] / 1000, _ends(report)
+def note_batches(done: list[Batch]) -> None:
+    """Note each micro-batch of this process, as its place is noted."""
+    from sqlext.jobs.local import running
+
+    count, places = running.LocalStream._count, []  # noqa: SLF001 - told of each that is done
+
+    def noted(stream: Any, moment: Any, taken: Any, rows: Any, spent: Any, dropped: int) -> None:
+        count(stream, moment, taken, rows, spent, dropped)
+        ((_, place),) = moment.places.items()
+        if place not in places:  # one without rows
+            places.append(place)
+            done.append(Batch(time.time(), _by_partition(place), {**spent.parts, "all": sum(spent.parts.values())}))
+
+    running.LocalStream._count = noted  # type: ignore[method-assign]
+
+
+def _print(name: str, batches: list[Batch], arrived: list[list[float]]) -> None:
+    latencies, before = [], batches[0].ends
+    for batch in batches[1:]:
         for partition, times in enumerate(arrived):
-            rows = np.array(times[before[partition] : through[partition]])
-            latencies.append((ended - rows) * 1000)
-        before = through
+            rows = np.array(times[before[partition] : batch.ends[partition]])
+            latencies.append((batch.ended - rows) * 1000)
+        before = batch.ends
     p50, p99 = np.percentile(np.concatenate(latencies), [50, 99])
-    parts = {k: median(r.durationMs.get(k, 0) for r in reports) for k in reports[0].durationMs}
+    parts = {k: median(b.parts.get(k, 0) for b in batches) for k in batches[0].parts}
     shown = ", ".join(f"{k} {v:.0f}" for k, v in parts.items())
-    print(f"{name:15} p50 {p50:5.0f} ms, p99 {p99:5.0f} ms; {len(reports)} micro-batches: {shown}", flush=True)
+    print(f"{name:15} p50 {p50:5.0f} ms, p99 {p99:5.0f} ms; {len(batches)} micro-batches: {shown}", flush=True)
 
 
-def _ends(report: Any) -> list[int]:
-    """Return up to which offset a micro-batch has read each partition."""
+def _of_spark(report: Any) -> Batch:
+    began = datetime.fromisoformat(report.timestamp.replace("Z", "+00:00")).timestamp()
     ends = next(json.loads(s.endOffset) for s in report.sources if "rows-" in s.endOffset)
+    return Batch(began + report.durationMs["triggerExecution"] / 1000, _by_partition(ends), dict(report.durationMs))
+
+
+def _by_partition(ends: Mapping[str, int]) -> list[int]:
     return [next(n for split, n in ends.items() if split.endswith(f"-{p}")) for p in range(_PARTITIONS)]
 
 
@@ -161,15 +199,17 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=1_000)
     parser.add_argument("--trigger", type=int, default=1_000)
     parser.add_argument("--sinks", nargs="*", default=list(SINKS))
+    parser.add_argument("--engine", choices=("spark", "local"), default="spark")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "broker").mkdir()
-        spark = local_spark(cores=2, folder=root / "spark")
+        spark = local_spark(cores=2, folder=root / "spark") if given.engine == "spark" else None
         with kafka_broker(root / "broker") as broker:
             for name in given.sinks:
                 measured(spark, root, broker, name, given)
-        spark.stop()
+        if spark is not None:
+            spark.stop()
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ from sqlext.analysis.inserts.fingerprint import (
     BUCKETS,
     CLOCK,
     GROUPED,
+    HERE,
     KEPT,
     KEPT_BY_SPARK,
     READ,
@@ -79,8 +80,9 @@ _EMIT = "EMIT"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
 _READER = "reader of "
-_OF_PLACE = ("source option ", _READER, "sources read twice", "replays into ", _BEATS, _END)
+_OF_PLACE = ("source option ", _READER, "sources read twice", "replays into ", _BEATS, _END, HERE)
 _MISSING = ("not there", "")
+_SPARK = ("Spark", "")
 
 
 class ChangeKind(Enum):
@@ -129,7 +131,8 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
     """Return what differs, in the order of the older one; what that one could not know yet is no difference."""
     found = []
     for part in (*old, *(k for k in new if k not in old)):
-        a, b = old.get(part, _MISSING), new.get(part, _MISSING)
+        missing = _SPARK if part == HERE else _MISSING
+        a, b = old.get(part, missing), new.get(part, missing)
         if (
             not _is_same(part, a[1], b[1])
             and _is_compared(part)

@@ -57,6 +57,8 @@ CLOCK = "batch clock"
 #: Of the parts of a grouping: what is made of its groups.
 _OF_AGGREGATES = ("SELECT", "HAVING")
 _SOURCE_COLUMNS = "source columns"
+#: Of a query without an end that runs without Spark: who runs it.
+HERE = "engine"
 #: Parts that the first versions did not have: nothing is known of them where they are not there.
 ADDED_LATER = frozenset(
     {

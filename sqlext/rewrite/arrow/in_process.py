@@ -114,7 +114,7 @@ def compiled_script(script: SparkScript, zone: str, *, whole: bool = False) -> L
         raise Unsuited("a function in Python")
     compiler = _Compiler(zone)
     steps = [compiler.step(step) for step in script.steps]
-    if any(isinstance(step, Operated) for step in steps):
+    if script.at_once and any(isinstance(step, Operated) for step in steps):
         _require_no_limit(steps)
     query = compiler.query(script.query)
     untyped = next((name for name, of in query.columns if pa.types.is_null(of)), None)

@@ -60,8 +60,19 @@ def insert_script(
     found = rows_where_read(plan, env, outputs, end, begun) if plain else RowsWhereRead()
     if found.script is not None:
         return found.script
+    # A query without an end runs in this process micro-batch by micro-batch, on rows as they are read.
+    stepwise = local and end is InputEnd.NONE
     script = script_of(
-        plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local, packs=local
+        plan,
+        env,
+        outputs,
+        end=end,
+        latest=latest,
+        begun=begun,
+        at_once=at_once,
+        local=local,
+        stepwise=stepwise,
+        packs=local and not stepwise,
     )
     script = replace(script, read_by_spark=tuple({**found.reasons, **dict(script.read_by_spark)}.items()))
     if changes:

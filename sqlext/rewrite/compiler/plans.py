@@ -68,7 +68,8 @@ def script_of(
     one = at_once and readers.at_once(end) and fits_at_once(rewritten)
     # One that goes on is what it was when it began.
     one = one and (begun is not None or not holds_rows(rewritten) or fits_into_memory(rewritten))
-    renderer, relation = rendered(at_once=local or one)
+    # Without Spark, a query that has an end is one batch; of one that has none each micro-batch is a step.
+    renderer, relation = rendered(at_once=(local and end is not InputEnd.NONE) or one)
     if renderer.at_once and not local and not reads_at_once(renderer.sources, renderer.steps):
         reasons = renderer.read_by_spark
         renderer, relation = rendered(at_once=False)
@@ -98,6 +99,6 @@ def script_of(
         local=local,
         buckets=(begun.buckets if begun is not None else None) or wanted_buckets(env.settings),
     )
-    if script.keeps_state:
+    if script.keeps_state and not local:
         require(STATE)
     return script

@@ -65,7 +65,7 @@ from sqlext.rewrite.operators.watermark_column import watermark_column_sql
 from sqlext.rewrite.relations.changelog_functions import from_changelog_sql, to_changelog_sql
 from sqlext.rewrite.relations.letters import guarded_input, safe
 from sqlext.rewrite.relations.rendering import Rendering
-from sqlext.rewrite.relations.scans import scan_sql
+from sqlext.rewrite.relations.scans import declared_input, scan_sql
 from sqlext.rewrite.relations.unnest import unnested_query, unnested_relation
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Readers, has_splits
@@ -337,6 +337,10 @@ class PlanRenderer:
     def _read_here(self, node: nodes.Scan) -> str:
         from sqlext.rewrite.arrow.pushdown import read_view  # it needs Arrow, which few statements do
 
+        if node.watermarked and self.end is InputEnd.NONE:
+            # Nothing but its rows, and the time keeper, moves its watermark here: there are no heartbeats to read.
+            declared = declared_input(node, node.delay or 0, self, by_rows=True)
+            self.kept.append(KeptInput(declared, "", node.view))
         return f"SELECT * FROM {self.add_step(lambda name: read_view(name, node, self))}"
 
     def expr(self, expr: Expr, scope: Scope) -> str:

@@ -64,26 +64,37 @@ def scan_sql(scan: Scan, renderer: Rendering) -> str:
 
 def _kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Rendering) -> tuple[KeptInput, str]:
     """Return an input and the view of its rows, observed: the largest value of ``column``, and how many."""
+    interval = scan.timing.interval if scan.timing is not None else 0
+    declared = declared_input(scan, delay, renderer, by_rows=interval == 0 and not has_splits(scan))
+    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view)
+    renderer.kept.append(kept)
+    view = renderer.add_step(lambda name: SqlView(name, rows))
+    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view, scan.packed))
+
+
+def declared_input(scan: Scan, delay: int, renderer: Rendering, *, by_rows: bool) -> Input:
+    """Return what is declared of the time of an input that has no end, as a query reads it.
+
+    Args:
+        delay: ms that its watermark stays behind.
+        by_rows: as of ``Input``.
+    """
     timing = scan.timing or Timing()
     # A table that is read twice is two inputs: orders and orders#2.
     number = sum(k.input.name.split("#")[0] == scan.table.name.name for k in renderer.kept)
-    declared = Input(
+    return Input(
         name=f"{scan.table.name.name}#{number + 1}" if number else scan.table.name.name,
         delay=delay,
         idle=timing.idle,
         closes=timing.closes,
         alignment=timing.alignment,
         interval=timing.interval,
-        by_rows=timing.interval == 0 and not has_splits(scan),
+        by_rows=by_rows,
         bounded=timing.bounded,
         ends=scan.ends,
         zone=_zone(scan, renderer),
         measure=ROWTIME if scan.marks is None else scan.marks.span.one_line,
     )
-    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view)
-    renderer.kept.append(kept)
-    view = renderer.add_step(lambda name: SqlView(name, rows))
-    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view, scan.packed))
 
 
 def _zone(scan: Scan, renderer: Rendering) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, CLOCK, Fingerprint, grouped, kept, kept_by_spark
+from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, CLOCK, HERE, Fingerprint, grouped, kept, kept_by_spark
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
@@ -35,6 +35,7 @@ _ARROW = ("Arrow", "arrow 1")
 _OWN = ("sqlext's own", "own")
 #: Of a fingerprint: that the query is one batch.
 AT_ONCE = "reads all at once"
+_HERE = ("this process", "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Begun:
         buckets: how many the state of its operators has; None where that is not known.
         at_once: whether it is one batch without state.
         says_trigger: whether the state of its windows says under which trigger it was written.
+        here: whether it runs without Spark, micro-batch by micro-batch.
     """
 
     arrow: frozenset[str] = frozenset()
@@ -54,16 +56,17 @@ class Begun:
     buckets: int | None = None
     at_once: bool = False
     says_trigger: bool = True
+    here: bool = False
 
     def could_be_local(self, tables: Iterable[Table]) -> bool:
-        """Whether a query that began so can go on without Spark: as one batch whose tables Arrow reads."""
-        return self.at_once and all(table.name.name in self.arrow for table in tables)
+        """Whether a query that began so can go on without Spark: it did so, or is one batch whose tables Arrow reads."""
+        return self.here or self.at_once and all(table.name.name in self.arrow for table in tables)
 
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
         says = any(part.startswith(ANY_TRIGGER) for part in prints)
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says)
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says, HERE in prints)
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -126,6 +129,8 @@ def readers(script: SparkScript) -> Fingerprint:
     # What this process reads Spark's workers read by the same readers: either goes on where the other has begun.
     arrow = ((step.table, _ARROW) for step in script.steps if isinstance(step, (ArrowView, ReadView)))
     found = {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
+    if script.local and not script.at_once:
+        return {**found, HERE: _HERE}
     return {**found, AT_ONCE: ("yes", "1")} if script.at_once else found
 
 
