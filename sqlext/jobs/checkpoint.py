@@ -35,7 +35,7 @@ from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
 from sqlext.jobs.damage import damage_of, unreadable_file
-from sqlext.jobs.query_files import PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
+from sqlext.jobs.query_files import HERE, PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.jobs.versions import FILE as VERSIONS_FILE
@@ -62,14 +62,13 @@ _HEARTBEAT = "heartbeat"
 _TICKS = "ticks"
 _SOURCES = "sources"
 _STAGING = "staging"
-_LOCAL = "local"
 #: Of a query without an end that runs without Spark: its micro-batches that are done, and levels of its state.
 COMMITS, LEVELS = "commits", "levels"
 _BEFORE = "before"
 #: State in other buckets, until the run begins that has them.
 DIVIDED = "divided"
 #: What goes with the state of a query, its checkpoint first.
-_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING, _LOCAL, COMMITS, LEVELS)
+_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING, HERE, COMMITS, LEVELS)
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -228,7 +227,9 @@ class QueryHome:
         """
         leaves = previous is not None and self._compare(previous.fingerprint, fingerprint, leaves_state)
         mark, used = self._read_mark(), self._is_used()
-        if (previous is None and not used and self.last_batch() < 0) or (previous is not None and mark == previous.checkpoint_id):
+        if (previous is None and not used and self.last_batch() < 0) or (
+            previous is not None and mark == previous.checkpoint_id
+        ):
             if used and (wrong := damage_of(self.location, _CHECKPOINT)) is not None:
                 raise self.damaged(f"the checkpoint of query `{self.name}` is damaged: {wrong}")
             return leaves
@@ -305,7 +306,7 @@ class QueryHome:
 
     def repeats_a_batch(self) -> bool:
         """Whether a query begins with a batch that was begun before: its driver died, or its sink failed."""
-        begun = max(last_number(self.location, f"{_CHECKPOINT}/offsets"), last_number(self.location, _LOCAL))
+        begun = max(last_number(self.location, f"{_CHECKPOINT}/offsets"), last_number(self.location, HERE))
         return begun > self.last_batch()
 
     def last_batch(self) -> int:
@@ -323,11 +324,11 @@ class QueryHome:
         """
         self.fence.check()
         noted = {"at": time.time_ns() // 1_000_000, "ends": {name: dict(end) for name, end in ends.items()}}
-        self._put(f"{_LOCAL}/{batch_id}", json.dumps({**noted, **(more or {})}))
+        self._put(f"{HERE}/{batch_id}", json.dumps({**noted, **(more or {})}))
 
     def begun_batch(self, batch_id: int) -> dict[str, Any] | None:
         """Return what ``begin_batch`` has noted of a batch, None if it was not begun; raises ValueError for no JSON."""
-        noted: dict[str, Any] | None = self.location.json(f"{_LOCAL}/{batch_id}")
+        noted: dict[str, Any] | None = self.location.json(f"{HERE}/{batch_id}")
         return noted
 
     def clear(self) -> None:

@@ -24,7 +24,7 @@ _SECONDS_TO_STOP = 60
 _LOOKS = 2
 
 
-class Running(Protocol):
+class RunningStream(Protocol):
     """What a query asks of a stream that runs: one of Spark's, or one of this process."""
 
     @property
@@ -94,7 +94,7 @@ class Query:
         self.bounded = bounded
         self._progress = dict(parts)
         self._show = show
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, RunningStream] = {}
         self.timekeeping: Mapping[str, Keeping] = {}
         self.recorders: Mapping[str, Recorder] = {}
         self._error: SqlExtError | None = None
@@ -228,11 +228,11 @@ class Query:
         return self._stop_requested.wait(timeout)
 
     @property
-    def running(self) -> Mapping[str, Running]:
+    def running(self) -> Mapping[str, RunningStream]:
         """Its streams, by the name of their part."""
         return self._running
 
-    def follow(self, running: Mapping[str, Running]) -> None:
+    def follow(self, running: Mapping[str, RunningStream]) -> None:
         """Watch these streams from now on, by the name of their part."""
         self._running = dict(running)
         # ``stop`` may have come while these were starting, when it could not see them.

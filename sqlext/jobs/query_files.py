@@ -15,6 +15,8 @@ from sqlext.stores.location import Location, StoreSettings
 QUERIES = "queries"
 #: In a query's folder: what its time keeper knows (``timekeeping``), and how it goes (``recording``).
 TIME, PROGRESS = "time", "progress"
+#: And the batches that were begun without Spark.
+HERE = "local"
 #: And the dead letters that are fed back into it (``replays``).
 REPLAYS = "replays"
 
@@ -69,8 +71,11 @@ def watermark_in(location: Location, number: int) -> int:
 
     Args:
         location: the query's folder.
-        number: of the micro-batch; Spark keeps the last 100.
+        number: of the micro-batch; the last 100 are kept.
     """
     text = location.text(f"checkpoint/offsets/{number}") if number >= 0 else None
+    if text is None:
+        noted = location.json(f"{HERE}/{number}") or {}
+        return int(noted.get("moment", {}).get("watermark") or 0)
     # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
-    return int(json.loads(text.splitlines()[1])["batchWatermarkMs"]) if text is not None else 0
+    return int(json.loads(text.splitlines()[1])["batchWatermarkMs"])

@@ -5,7 +5,7 @@ So a step is that of ``kernel.levelled``, which reads and writes what a micro-ba
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext.local.stepwise import OperatorTime
 from sqlext.rewrite.arrow.in_process import Operated
 from sqlext.stores.location import Location
-from sqlext_udfs.kernel.levelled import KeptLevels, Levelled, LevelEntry, LevelRules, StepTimes, is_due, is_levelled
+from sqlext_udfs.kernel.levelled import KeptLevels, LevelEntry, Levelled, LevelRules, StepTimes, is_due, is_levelled
 from sqlext_udfs.kernel.levels import Hashes, Level
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 from sqlext_udfs.kernel.table_codec import cells, of_cells
 
+_NEVER = Wakeup()
 # As the header of a state value, so that what follows lies at a multiple of eight bytes.
 _HEADER = bytes(8)
 
@@ -37,7 +37,7 @@ class KeptState:
     """
 
     data: bytes | None = None
-    wakeup: Wakeup = Wakeup()
+    wakeup: Wakeup = _NEVER
     now: int | None = None
     open_groups: int = 0
 
@@ -62,12 +62,24 @@ class KeptStates:
 
     Args:
         place: a folder for the levels of large states.
-        kept: what was kept, by the views of operators.
+        operators: those of the query, in their order. A query that changes above its state has other views.
+        kept: what was kept of each.
         rules: when state is kept in levels.
+
+    Attributes:
+        kept: what is kept of each.
+        dropped: rows that they did not take.
     """
 
-    def __init__(self, place: Location, kept: Mapping[str, KeptState], rules: LevelRules | None = None) -> None:
-        self.kept = dict(kept)
+    def __init__(
+        self,
+        place: Location,
+        operators: Sequence[Operated],
+        kept: Sequence[KeptState] = (),
+        rules: LevelRules | None = None,
+    ) -> None:
+        self._numbers = {operated.view: number for number, operated in enumerate(operators)}
+        self.kept = [*kept, *[KeptState()] * (len(operators) - len(kept))]
         self.dropped = Dropped()
         self._rules = rules or LevelRules()
         self._levels = StoredLevels(place)
@@ -80,25 +92,26 @@ class KeptStates:
         Raises:
             SqlExtError: from its step, RUN-030 and RUN-031 if its state cannot be read.
         """
-        kept = self.kept.get(operated.view, KeptState())
+        number = self._numbers[operated.view]
+        kept = self.kept[number]
         # Nothing to do: the state stays as it is.
         if rows is None and not is_due(kept.wakeup, clock.watermark, clock.now):
             return pa.table({})
         done = self._stepper(operated).step(kept.data, rows, StepTimes(clock, kept.now), self._levels)
         data = kept.data if done.kept is None else done.kept
-        self.kept[operated.view] = KeptState(data, done.wakeup, clock.now, done.open_groups)
+        self.kept[number] = KeptState(data, done.wakeup, clock.now, done.open_groups)
         self.dropped.late += done.step.dropped_late
         self.dropped.closed += done.step.dropped_closed
         return done.step.out
 
-    def are_due(self, times: Mapping[str, OperatorTime], clocks: Mapping[str, Clock]) -> bool:
+    def are_due(self, clocks: Mapping[str, Clock]) -> bool:
         """Return whether an operator has something to do although no rows come.
 
         Args:
-            times: of each operator.
-            clocks: what time it is for each.
+            clocks: what time it is for each, by its view.
         """
-        return any(is_due(self.kept[v].wakeup, clocks[v].watermark, clocks[v].now) for v in times if v in self.kept)
+        found = ((self.kept[self._numbers[view]], clock) for view, clock in clocks.items())
+        return any(is_due(kept.wakeup, clock.watermark, clock.now) for kept, clock in found)
 
     def committed(self) -> None:
         """Forget what only the micro-batch before has named: this one stands."""
@@ -107,7 +120,7 @@ class KeptStates:
     @property
     def open_groups(self) -> int:
         """How many keys and windows all hold."""
-        return sum(kept.open_groups for kept in self.kept.values())
+        return sum(kept.open_groups for kept in self.kept)
 
     def _stepper(self, operated: Operated) -> Levelled[Any]:
         found = self._steppers.get(operated.view)
@@ -117,7 +130,7 @@ class KeptStates:
         return found
 
     def _named(self) -> set[str]:
-        states = (kept.data for kept in self.kept.values() if kept.data is not None and is_levelled(kept.data))
+        states = (kept.data for kept in self.kept if kept.data is not None and is_levelled(kept.data))
         return {entry.id for data in states for entry in KeptLevels.decoded(data).entries}
 
 

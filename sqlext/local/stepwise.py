@@ -87,10 +87,10 @@ class StepwiseRun:
     begun: bool = False
 
     @cached_property
-    def times(self) -> Mapping[str, OperatorTime]:
+    def times(self) -> Mapping[str, ToldTime]:
         """What each operator is told of time, by its view."""
         views = (step for step in self.script.script.steps if isinstance(step, OperatorView))
-        return {view.view: OperatorTime.of(view) for view in views}
+        return {view.view: ToldTime.of(view) for view in views}
 
     def batch(self, batch: BatchInput) -> pa.Table:
         """Return what comes out of a micro-batch."""
@@ -116,7 +116,7 @@ class StepwiseRun:
 
 
 @dataclass(frozen=True)
-class OperatorTime:
+class ToldTime:
     """What an operator is told of time, as ``spark.bucket_steps`` does.
 
     Attributes:
@@ -128,7 +128,7 @@ class OperatorTime:
     lag: int
 
     @classmethod
-    def of(cls, view: OperatorView) -> OperatorTime:
+    def of(cls, view: OperatorView) -> ToldTime:
         """Return that of a view."""
         arguments: Mapping[str, Any] = dict(view.arguments)
         if view.function == "window":

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.splits import Limit, Offset, Slice, SplitReader
 from sqlext.local.memory import keep_freed_memory
-from sqlext.local.reading import opened, rows_read, threads
+from sqlext.local.reading import rows_read, threads
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.rewrite.script.model import ReadView
 from sqlext.sources.program import Facts
@@ -29,7 +29,7 @@ from sqlext.watermarks.sketch import SplitTimes
 #: The most that a micro-batch takes of a table that says no limit: it lies in memory at once.
 _MOST_ROWS, _MOST_BYTES = 500_000, 64 << 20
 
-#: How far each table was read, by the view of its rows.
+#: How far each table was read, by its view, whatever stands above it (``ReadView.scan``).
 Places = Mapping[str, Offset]
 
 
@@ -48,7 +48,7 @@ class InputRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TakenRows:
+class BatchRows:
     """What a micro-batch has read.
 
     Attributes:
@@ -85,14 +85,14 @@ class TableStreams:
         """
         for table in self._tables:
             found = table.begin()
-            self.places.setdefault(table.view.view, found)
+            self.places.setdefault(table.view.scan, found)
 
     def ahead(self) -> Places | None:
         """Return how far the next micro-batch can go; None if nothing has come."""
-        found = {t.view.view: t.ahead(self.places[t.view.view]) for t in self._tables}
+        found = {t.view.scan: t.ahead(self.places[t.view.scan]) for t in self._tables}
         return found if found != self.places else None
 
-    def take(self, ends: Places) -> TakenRows:
+    def take(self, ends: Places) -> BatchRows:
         """Return the rows up to some places, from which the next micro-batch begins.
 
         Raises:
@@ -100,22 +100,21 @@ class TableStreams:
         """
         tables, inputs, rows = {}, {}, 0
         for table in self._tables:
-            name = table.view.view
-            start, end = self.places[name], ends[name]
+            start, end = self.places[table.view.scan], ends[table.view.scan]
             if start == end:
                 continue
             found, facts = table.rows(start, end)
-            tables[name] = found
+            tables[table.view.view] = found
             rows += sum(each.rows for _, each in facts)
             if table.input is not None:
                 inputs[table.input.name] = _input_rows(facts, by_split=table.by_split)
         self.places = dict(ends)
-        return TakenRows(tables, inputs, rows)
+        return BatchRows(tables, inputs, rows)
 
     def committed(self) -> None:
         """Let readers forget what will not be read again."""
         for table in self._tables:
-            table.reader.commit(self.places[table.view.view])
+            table.reader.commit(self.places[table.view.scan])
 
     def hold(self, held: Mapping[str, frozenset[str]]) -> None:
         """Let splits of inputs wait, which run ahead of others (``watermark alignment``)."""
@@ -126,11 +125,11 @@ class TableStreams:
     @property
     def ended(self) -> Sequence[str]:
         """The names of inputs that have an end, and have given all."""
-        return [t.input.name for t in self._tables if t.input is not None and t.has_ended(self.places[t.view.view])]
+        return [t.input.name for t in self._tables if t.input is not None and t.has_ended(self.places[t.view.scan])]
 
     def by_name(self, places: Places) -> Mapping[str, Offset]:
         """Return places by the names of tables."""
-        return {t.view.table.name.name: places[t.view.view] for t in self._tables}
+        return {t.view.table.name.name: places[t.view.scan] for t in self._tables}
 
     @property
     def has_files(self) -> bool:
@@ -174,7 +173,8 @@ class _TableStream:
 
     @cached_property
     def reader(self) -> SplitReader:
-        return opened(self.view, self._sources)
+        view = self.view
+        return reader_of(view.table).reader(view.table, view.needed, self._sources.below(view.scan), 1)
 
     @cached_property
     def _stream(self) -> SplitStream:

@@ -40,7 +40,7 @@ from sqlext.session.local_plans import (
 )
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import tell_changes, tell_takeovers, warn_of_unbounded_state
-from sqlext.session.places import JobPlaces, record_of, select_context, sink_context
+from sqlext.session.places import JobPlaces, knowing_closed, record_of, select_context, sink_context
 from sqlext.session.records import QueryRecords
 from sqlext.session.state import SessionState
 from sqlext.settings import ENGINE
@@ -179,6 +179,9 @@ class LocalHandler:
         with ExitStack() as held:
             repeats = kept.repeats(drafts, Schedule(not endless, interval=self.options.interval))
             places = [place for place in kept.taken(prepared.drafting, prepared.job, held) if place is not None]
+            if endless:
+                prepared = _going_on(prepared, places, env)
+                drafts = prepared.job.drafts
             runs = [(p.home, p.run) for p in places]
             notices = (*repeats, *tell_takeovers(home for home, _ in runs), *tell_changes(runs))
             _require_sources(drafts, prepared.scripts)
@@ -284,6 +287,22 @@ class _Prepared:
     drafting: Drafts
     job: JobDraft
     scripts: Sequence[LocalScript]
+
+
+def _going_on(prepared: _Prepared, places: Sequence[Place], env: Environment) -> _Prepared:
+    """Return queries without an end as they go on from their places: windows that are closed stay so."""
+    from sqlext.jobs.local.commits import Commits
+
+    for place in places:
+        before = place.home.run()
+        if before is not None and place.run.renews(before):
+            Commits(place.home).leave_state()
+    drafts = knowing_closed(prepared.job.drafts, places)
+    scripts = [
+        script if draft.script.closed is None else compiled_script(draft.script, env.zone)
+        for draft, script in zip(drafts, prepared.scripts, strict=True)
+    ]
+    return replace(prepared, job=replace(prepared.job, drafts=drafts), scripts=scripts)
 
 
 def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> LocalPart:

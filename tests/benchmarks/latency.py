@@ -156,7 +156,7 @@ def note_batches(done: list[Batch]) -> None:
     """Note each micro-batch of this process, as its place is noted."""
     from sqlext.jobs.local import running
 
-    count, places = running.LocalStream._count, []  # noqa: SLF001 - told of each that is done
+    count, places = running.LocalStream._count, []
 
     def noted(stream: Any, moment: Any, taken: Any, rows: Any, spent: Any, dropped: int) -> None:
         count(stream, moment, taken, rows, spent, dropped)

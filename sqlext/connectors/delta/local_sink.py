@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlext.connectors.delta.columns import require_same
 from sqlext.connectors.delta.damage import refuse_emptied
-from sqlext.connectors.delta.sink.direct import DirectWriter, as_of_files, require_columns
+from sqlext.connectors.delta.sink.direct import DirectWriter, KeptTable, as_of_files, require_columns
 from sqlext.connectors.delta.sink.following import following
 from sqlext.connectors.delta.sink.tables import FENCE, keys_of, stored_values
 from sqlext.connectors.delta.table import MERGE_SCHEMA
@@ -51,11 +51,13 @@ class LocalDelta(LocalSink):
 
     Attributes:
         held: what the table holds.
+        kept: the table between batches.
     """
 
     spec: WriteSpec
     context: SinkContext
     held: TableQuery
+    kept: KeptTable = field(default_factory=KeptTable, compare=False)
 
     def require_plain(self) -> None:
         """Check that a table that is there needs no writer of Delta's own.
@@ -122,14 +124,17 @@ class LocalDelta(LocalSink):
 
     def _write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         direct = self._direct
-        table = direct.table()
+        table = self.kept.now(direct)
         assert table is not None
+        # Who takes the query over changes the table. So a commit over what was opened before this look fails then.
+        self.context.check_fence()
         if self.context.mode != "upsert":
             if not (repeated and direct.has(table, batch_id)):
                 direct.append(table, made_of(self.held, rows), batch_id)
         elif not direct.has_merged(table, batch_id):
             found = direct.last_rows(rows)
             direct.merge(table, made_of(self.held, found).append_column(EXISTS, found[EXISTS]), batch_id)
+        self.kept.noted(direct)
 
     @property
     def _path(self) -> str:

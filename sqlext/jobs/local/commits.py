@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlext.connectors.splits import Offset
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import COMMITS, LEVELS, QueryHome
-from sqlext.jobs.query_files import last_number
+from sqlext.jobs.query_files import HERE, last_number
 from sqlext.local.states import KeptState
 from sqlext.local.streams import Places
 from sqlext.stores.location import Location
@@ -29,8 +29,10 @@ from sqlext_udfs.kernel.table_codec import cells, of_cells
 #: The first byte of a commit.
 _VERSION = 1
 _FACTS = b"sqlext.commit"
-#: How many micro-batches stay noted, and how often older ones are removed.
-_KEPT, _EVERY = 2, 20
+#: How many commits stay, and how many micro-batches stay noted as begun: EXPLAIN ROW reads those, as Spark's.
+_COMMITS_KEPT, _BEGUN_KEPT = 2, 100
+#: After how many micro-batches older ones are removed.
+_EVERY = 20
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Moment:
 
     Attributes:
         number: of the micro-batch.
-        places: up to where it reads each table, by the view of its rows.
+        places: up to where it reads each table (``streams.Places``).
         clock: processing time, in ms since 1970 UTC.
         watermark: that of its rows and of all before, in ms; None while there is none.
         late: the watermark by which its rows are late.
@@ -57,22 +59,22 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Commit:
+class StreamCommit:
     """What stands after a micro-batch; by default, before the first.
 
     Attributes:
         number: of the micro-batch; -1 before the first.
-        places: how far each table was read, by the view of its rows.
+        places: how far each table was read.
         watermark: how far time is, in ms; None while there is no watermark.
         time: what the time keeper knows (``TimeKeeper.to_json``).
-        states: of operators, by their views.
+        states: of operators, in their order.
     """
 
     number: int = -1
     places: Mapping[str, Offset] = field(default_factory=dict)
     watermark: int | None = None
     time: Mapping[str, Any] = field(default_factory=dict)
-    states: Mapping[str, KeptState] = field(default_factory=dict)
+    states: Sequence[KeptState] = ()
 
     def encoded(self) -> bytes:
         """Return it as bytes, a checksum in front."""
@@ -81,29 +83,29 @@ class Commit:
             "places": {view: dict(place) for view, place in self.places.items()},
             "watermark": self.watermark,
             "time": self.time,
-            "states": {view: [s.data is not None, s.wakeup, s.now, s.open_groups] for view, s in self.states.items()},
+            "states": [[s.data is not None, s.wakeup, s.now, s.open_groups] for s in self.states],
         }
-        data = of_cells([s.data or b"" for s in self.states.values()], bytes(8), {_FACTS: json.dumps(facts)})
+        data = of_cells([s.data or b"" for s in self.states], bytes(8), {_FACTS: json.dumps(facts)})
         return bytes([_VERSION, 0, 0, 0]) + zlib.crc32(data).to_bytes(4, "big") + data[8:]
 
     @staticmethod
-    def decoded(data: bytes) -> Commit:
+    def decoded(data: bytes) -> StreamCommit:
         """Return what ``encoded`` gave.
 
         Raises:
             ValueError: if it is damaged, or of another version.
         """
-        if len(data) <= 8 or data[0] != _VERSION:  # noqa: PLR2004 - the header
+        if len(data) <= 8 or data[0] != _VERSION:
             raise ValueError("its header is none")
         if zlib.crc32(bytes(8) + data[8:]) != int.from_bytes(data[4:8], "big"):
             raise ValueError("its checksum is another one")
         values, metadata = cells(data)
         facts = json.loads(metadata[_FACTS])
-        states = {
-            view: KeptState(bytes(value) if there else None, Wakeup(*wakeup), now, open_groups)
-            for (view, (there, wakeup, now, open_groups)), value in zip(facts["states"].items(), values, strict=True)
-        }
-        return Commit(facts["number"], facts["places"], facts["watermark"], facts["time"], states)
+        states = tuple(
+            KeptState(bytes(value) if there else None, Wakeup(*wakeup), now, open_groups)
+            for (there, wakeup, now, open_groups), value in zip(facts["states"], values, strict=True)
+        )
+        return StreamCommit(facts["number"], facts["places"], facts["watermark"], facts["time"], states)
 
 
 class Commits:
@@ -122,7 +124,7 @@ class Commits:
         """The folder of the levels of large states."""
         return self._home.location.below(LEVELS)
 
-    def last(self) -> Commit:
+    def last(self) -> StreamCommit:
         """Return what stands now.
 
         Raises:
@@ -131,12 +133,12 @@ class Commits:
         number = self._home.last_batch()
         if number < 0:
             # The first of them may have been begun, and no other.
-            if last_number(self._home.location, "local") > 0:
+            if last_number(self._home.location, HERE) > 0:
                 raise self._damaged(COMMITS, "nothing is there")
-            return Commit()
+            return StreamCommit()
         found = self._store.read(f"{COMMITS}/{number}")
         try:
-            return Commit.decoded(found.data if found is not None else b"")
+            return StreamCommit.decoded(found.data if found is not None else b"")
         except (ValueError, KeyError, TypeError, OSError) as error:
             raise self._damaged(f"{COMMITS}/{number}", str(error)) from None
 
@@ -150,7 +152,7 @@ class Commits:
             noted = self._home.begun_batch(number)
             return Moment(**noted["moment"]) if noted is not None else None
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(f"local/{number}", str(error)) from None
+            raise self._damaged(f"{HERE}/{number}", str(error)) from None
 
     def begin(self, moment: Moment, ends: Mapping[str, Offset]) -> None:
         """Note that a micro-batch is begun; raises RUN-029 if the folder has become another driver's.
@@ -160,18 +162,31 @@ class Commits:
         """
         self._home.begin_batch(moment.number, ends, {"moment": moment.to_json()})
 
-    def end(self, commit: Commit) -> None:
+    def end(self, commit: StreamCommit) -> None:
         """Note that a micro-batch is done; raises RUN-029 if the folder has become another driver's."""
         self._home.fence.check()
         self._store.write(f"{COMMITS}/{commit.number}", commit.encoded())
         if commit.number % _EVERY == 0:
-            self._remove_before(commit.number - _KEPT)
+            self._remove(COMMITS, commit.number - _COMMITS_KEPT)
+            self._remove(HERE, commit.number - _BEGUN_KEPT)
 
-    def _remove_before(self, number: int) -> None:
-        for folder in (COMMITS, "local"):
-            for name in list(self._home.location.names(folder)):
-                if name.isdecimal() and int(name) <= number:
-                    self._store.delete(f"{folder}/{name}")
+    def leave_state(self) -> None:
+        """Go on from the place alone, under a new run, whose ``QueryHome.begin`` follows.
+
+        Raises:
+            SqlExtError: RUN-023 if the place cannot be read.
+        """
+        last = self.last()
+        self._home.set_aside()
+        if last.number >= 0:
+            self.end(StreamCommit(last.number, last.places))
+
+    def _remove(self, folder: str, until: int) -> None:
+        for name in list(self._home.location.names(folder)):
+            if name.isdecimal() and int(name) <= until:
+                self._store.delete(f"{folder}/{name}")
 
     def _damaged(self, file: str, why: str) -> SqlExtError:
-        return self._home.damaged(f"the place of query `{self._home.name}` is damaged: `{file}`: {why or 'it is empty'}")
+        return self._home.damaged(
+            f"the place of query `{self._home.name}` is damaged: `{file}`: {why or 'it is empty'}"
+        )

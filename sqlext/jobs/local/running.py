@@ -17,14 +17,15 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.in_process import LocalPart
-from sqlext.jobs.local.commits import Commit, Commits, Moment
+from sqlext.jobs.local.commits import StreamCommit, Commits, Moment
 from sqlext.jobs.progress import Counts, DoneBatch, InputsRead, MicroBatch, Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import KeptTime, ProcessingClock
 from sqlext.local.states import KeptStates
 from sqlext.local.stepwise import BatchInput, StepwiseRun
-from sqlext.local.streams import InputRows, TableStreams, TakenRows
+from sqlext.local.streams import InputRows, TableStreams, BatchRows
+from sqlext.rewrite.arrow.in_process import Operated
 from sqlext.spark.failures import run_error
 from sqlext.watermarks.history import OperatorState
 from sqlext.watermarks.sketch import Arrived
@@ -32,9 +33,9 @@ from sqlext.watermarks.sketch import Arrived
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-#: Seconds between the starts of two micro-batches where nobody says another number: so a table gets ten commits a
+#: Seconds between the starts of two micro-batches where nobody says another number: so a table gets five commits a
 #: second at most.
-_PACE = 0.1
+_PACE = 0.2
 #: Seconds between two looks for rows while none come: of topics, and of folders, which must be listed.
 _LOOK_TOPIC, _LOOK_FOLDER = 0.02, 0.2
 #: Seconds between two looks at who wants the query to stop, and two records of how it goes.
@@ -73,7 +74,7 @@ class StreamTime(KeptTime):
 
 @dataclass
 class _Spent:
-    """Milliseconds in the parts of a micro-batch, by the names that Spark's reports have."""
+    """Milliseconds in the parts of a micro-batch: the names are Spark's, and ``compute``."""
 
     _since: float = field(default_factory=time.perf_counter)
     parts: dict[str, int] = field(default_factory=dict)
@@ -86,7 +87,7 @@ class _Spent:
 
 
 class LocalStream:
-    """One query of a job, on its way (``query.Running``).
+    """One query of a job, on its way (``query.RunningStream``).
 
     Args:
         part: the query.
@@ -161,7 +162,7 @@ class LocalStream:
         return Commits(self.part.place.home)
 
     @cached_property
-    def _last(self) -> Commit:
+    def _last(self) -> StreamCommit:
         return self._commits.last()
 
     @cached_property
@@ -170,7 +171,8 @@ class LocalStream:
 
     @cached_property
     def _states(self) -> KeptStates:
-        return KeptStates(self._commits.levels, self._last.states)
+        operators = [step for step in self.part.script.steps if isinstance(step, Operated)]
+        return KeptStates(self._commits.levels, operators, self._last.states)
 
     @cached_property
     def _run(self) -> StepwiseRun:
@@ -206,7 +208,7 @@ class LocalStream:
             if not self._is_due(now):
                 return False
         late = self._watermark
-        taken = TakenRows() if ends is None else self._streams.take(ends)
+        taken = BatchRows() if ends is None else self._streams.take(ends)
         number = self._last.number + 1
         self.time.take(number, taken.inputs, now, late)
         self._watermark = self._decided(now)
@@ -227,13 +229,13 @@ class LocalStream:
     def _is_due(self, now: int) -> bool:
         batch = BatchInput({}, self._watermark, self._watermark, now)
         clocks = {view: of.clock(batch, first=not self._run.begun) for view, of in self._run.times.items()}
-        return self._states.are_due(self._run.times, clocks)
+        return self._states.are_due(clocks)
 
-    def _batch(self, moment: Moment, taken: TakenRows, spent: _Spent) -> None:
+    def _batch(self, moment: Moment, taken: BatchRows, spent: _Spent) -> None:
         home, dropped = self.part.place.home, self._states.dropped
         before = dropped.late + dropped.closed
         rows = self._run.batch(BatchInput(taken.tables, moment.watermark, moment.late, moment.clock))
-        spent.through("queryPlanning")
+        spent.through("compute")
         home.fence.check()
         if rows.num_rows or self._repeated:
             self.part.sink.write(rows, moment.number, repeated=self._repeated)
@@ -244,7 +246,7 @@ class LocalStream:
         watermark = max((w for w in (moment.watermark, self._watermark) if w is not None), default=None)
         self._watermark = watermark
         known = self.time.keeper.to_json()
-        self._last = Commit(moment.number, self._streams.places, watermark, known, dict(self._states.kept))
+        self._last = StreamCommit(moment.number, self._streams.places, watermark, known, tuple(self._states.kept))
         self._commits.end(self._last)
         self._states.committed()
         self._streams.committed()
@@ -253,14 +255,14 @@ class LocalStream:
         self._count(moment, taken, rows, spent, dropped.late + dropped.closed - before)
         self._record()
 
-    def _count(self, moment: Moment, taken: TakenRows, rows: pa.Table, spent: _Spent, dropped: int) -> None:
+    def _count(self, moment: Moment, taken: BatchRows, rows: pa.Table, spent: _Spent, dropped: int) -> None:
         largest = [seen.largest for of in taken.inputs.values() for seen in of.seen if seen.largest is not None]
         busy = sum(spent.parts.values())
         batch = MicroBatch(
             moment.clock, moment.number, moment.watermark, max(largest, default=None), taken.rows, rows.num_rows
         )
         counts = Counts(1, taken.rows, rows.num_rows, rows_dropped=dropped, busy_ms=busy)
-        operators = tuple(OperatorState(k.open_groups, 0, k.size, 0) for k in reversed(self._states.kept.values()))
+        operators = tuple(OperatorState(k.open_groups, 0, k.size, 0) for k in reversed(self._states.kept))
         inputs = {name: of.rows for name, of in taken.inputs.items()}
         self._query.did(self.part.name, DoneBatch(batch, counts, inputs, operators, spent.parts))
 

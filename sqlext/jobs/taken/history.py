@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlext.jobs.query_files import last_number
+from sqlext.jobs.query_files import HERE, last_number
 from sqlext.jobs.taken.logs import OFFSETS, LoggedBatch, found_files, logged_batches, own_sources
 from sqlext.jobs.taken.model import END, BatchTime, QueryHistory, Taken, TakenRows, path_key
 from sqlext.jobs.taken.ticks import tick_times
@@ -21,8 +21,6 @@ from sqlext.sources.file_log import FileLog
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.clock import END_OF_INPUT
 
-#: The batches that were begun without Spark, and what they noted (``QueryHome.begin_batch``).
-_HERE = "local"
 #: The source of files that a reader of ours gives has one split of this name.
 _FILES = "files"
 
@@ -50,7 +48,7 @@ def query_history(place: Location, began: int | None, reads: Sequence[TableRead]
         reads: the tables that it reads as streams, as they stand in its text.
         at_once: whether Spark runs it as one batch without state.
     """
-    here = last_number(place, _HERE)
+    here = last_number(place, HERE)
     if here >= 0 and last_number(place, OFFSETS) < 0:
         return _of_this_process(place, here, began, reads)
     try:
@@ -72,16 +70,39 @@ def query_history(place: Location, began: int | None, reads: Sequence[TableRead]
 
 
 def _of_this_process(place: Location, batch: int, began: int | None, reads: Sequence[TableRead]) -> QueryHistory:
-    """Return what a query without Spark has noted: one batch, at the end of its input."""
+    """Return what a query without Spark has noted: one batch, at the end of its input, or its micro-batches."""
     whole, noted = Taken(batch, None), _noted(place, batch)
+    if "moment" in noted:
+        return _of_stream(place, reads)
     ends: Mapping[str, Mapping[str, int]] = noted.get("ends", {})
     tables = [TakenRows(whole=whole, until=began, ends=ends.get(read.table)) for read in reads]
     return QueryHistory([BatchTime(batch, END, None, noted.get("at"))], tables)
 
 
+def _of_stream(place: Location, reads: Sequence[TableRead]) -> QueryHistory:
+    """Return what a query without an end has noted in this process."""
+    done = last_number(place, "commits")
+    numbers = sorted(int(name) for name in place.names(HERE) if name.isdecimal())
+    noted = [(number, found) for number in numbers if "moment" in (found := _noted(place, number))]
+    moments = [found["moment"] for _, found in noted]
+    times = [
+        BatchTime(number, moment["watermark"], moment["late"], moment["clock"])
+        for (number, _), moment in zip(noted, moments, strict=True)
+        if number <= done
+    ]
+    # Its windows end by the watermark of its own rows. While it waits that may move on, and judges the rows to come.
+    judging = [*(moment["late"] or 0 for moment in moments[1:]), 0]
+    batches = [
+        LoggedBatch(number, late, found.get("at"), [found["ends"].get(r.table, {}) for r in reads], number <= done)
+        for (number, found), late in zip(noted, judging, strict=True)
+    ]
+    tables = [_taken(place, batches, n, reads, n) for n in range(len(reads))]
+    return QueryHistory(times, tables, times[-1].watermark if times else None)
+
+
 def _noted(place: Location, batch: int) -> Mapping[str, Any]:
     try:
-        found = json.loads(place.text(f"{_HERE}/{batch}") or "{}")  # older versions have noted nothing
+        found = json.loads(place.text(f"{HERE}/{batch}") or "{}")  # older versions have noted nothing
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -112,7 +112,7 @@ def compiled_script(script: SparkScript, zone: str, *, whole: bool = False) -> L
         raise Unsuited("a table that Arrow does not read")
     if script.python_functions:
         raise Unsuited("a function in Python")
-    compiler = _Compiler(zone)
+    compiler = _Compiler(zone, script.closed)
     steps = [compiler.step(step) for step in script.steps]
     if script.at_once and any(isinstance(step, Operated) for step in steps):
         _require_no_limit(steps)
@@ -167,6 +167,7 @@ def _require_no_limit(steps: Iterable[LocalStep]) -> None:
 @dataclass
 class _Compiler:
     zone: str
+    closed: int | None = None
     _views: dict[str, Columns] = field(default_factory=dict)
 
     def query(self, text: str) -> TableQuery:
@@ -202,6 +203,8 @@ class _Compiler:
     def _(self, step: OperatorView) -> LocalStep:
         arguments = dict(step.arguments)
         packed = cast("tuple[pa.DataType, ...] | None", arguments.pop("packed", None))
+        if self.closed is not None:
+            arguments["closed"] = self.closed
         columns = self._columns_of(step.input)
         if packed is not None:
             columns = tuple((f"c{i}", of) for i, of in enumerate(packed))

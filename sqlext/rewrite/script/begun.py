@@ -13,7 +13,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sqlext.analysis.inserts.fingerprint import AGGREGATES, BUCKETS, CLOCK, HERE, Fingerprint, grouped, kept, kept_by_spark
+from sqlext.analysis.inserts.fingerprint import (
+    AGGREGATES,
+    BUCKETS,
+    CLOCK,
+    HERE,
+    Fingerprint,
+    grouped,
+    kept,
+    kept_by_spark,
+)
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
@@ -59,14 +68,16 @@ class Begun:
     here: bool = False
 
     def could_be_local(self, tables: Iterable[Table]) -> bool:
-        """Whether a query that began so can go on without Spark: it did so, or is one batch whose tables Arrow reads."""
-        return self.here or self.at_once and all(table.name.name in self.arrow for table in tables)
+        """Whether a query that began so can go on without Spark: so it began, or as one batch that Arrow reads."""
+        return self.here or (self.at_once and all(table.name.name in self.arrow for table in tables))
 
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
         says = any(part.startswith(ANY_TRIGGER) for part in prints)
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says, HERE in prints)
+        return cls(
+            _tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says, HERE in prints
+        )
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -207,7 +218,8 @@ def can_divide(script: SparkScript, plan: PlanNode) -> bool:
 
 def state_buckets(script: SparkScript) -> Fingerprint:
     """Return the part of a fingerprint that keeps the number of buckets, if an operator has a state."""
-    operators = any(isinstance(step, OperatorView) for step in script.steps)
+    # In this process all keys are one bucket.
+    operators = not script.local and any(isinstance(step, OperatorView) for step in script.steps)
     return {BUCKETS: (str(script.buckets),) * 2} if operators else {}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -197,7 +198,7 @@ class KafkaReader:
         from confluent_kafka import TopicPartition
 
         assert isinstance(piece, Records)
-        consumer = _consumer(self.config)
+        consumer = _consumer(self.config, threading.get_ident())
         place = TopicPartition(piece.topic, piece.partition, piece.begin)
         consumer.assign([place])
         try:
@@ -287,8 +288,11 @@ def _admin(config: tuple[tuple[str, str], ...]) -> AdminClient:
 
 
 @lru_cache(maxsize=8)
-def _consumer(config: tuple[tuple[str, str], ...]) -> Consumer:
-    """Return the consumer of this worker, kept between micro-batches: to connect takes longer than to read."""
+def _consumer(config: tuple[tuple[str, str], ...], thread: int) -> Consumer:
+    """Return the consumer of a thread, kept between micro-batches: to connect takes longer than to read.
+
+    Slices of two partitions are read side by side, and a consumer has one place at a time.
+    """
     from confluent_kafka import Consumer
 
     own = {
