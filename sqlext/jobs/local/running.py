@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.in_process import LocalPart
-from sqlext.jobs.local.commits import StreamCommit, Commits, Moment
+from sqlext.jobs.local.commits import Commits, Moment, StreamCommit
 from sqlext.jobs.progress import Counts, DoneBatch, InputsRead, MicroBatch, Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import KeptTime, ProcessingClock
 from sqlext.local.states import KeptStates
 from sqlext.local.stepwise import BatchInput, StepwiseRun
-from sqlext.local.streams import InputRows, TableStreams, BatchRows
+from sqlext.local.streams import BatchRows, InputRows, TableStreams
 from sqlext.rewrite.arrow.in_process import Operated
 from sqlext.spark.failures import run_error
 from sqlext.watermarks.history import OperatorState
