@@ -85,7 +85,9 @@ class StreamCommit:
             "time": self.time,
             "states": [[s.data is not None, s.wakeup, s.now, s.open_groups] for s in self.states],
         }
-        data = of_cells([s.data or b"" for s in self.states], bytes(8), {_FACTS: json.dumps(facts)})
+        # With one more, so that there is a cell where there are no operators.
+        values = [*(s.data or b"" for s in self.states), b""]
+        data = of_cells(values, bytes(8), {_FACTS: json.dumps(facts)})
         return bytes([_VERSION, 0, 0, 0]) + zlib.crc32(data).to_bytes(4, "big") + data[8:]
 
     @staticmethod
@@ -103,7 +105,7 @@ class StreamCommit:
         facts = json.loads(metadata[_FACTS])
         states = tuple(
             KeptState(bytes(value) if there else None, Wakeup(*wakeup), now, open_groups)
-            for (there, wakeup, now, open_groups), value in zip(facts["states"], values, strict=True)
+            for (there, wakeup, now, open_groups), value in zip(facts["states"], values[:-1], strict=True)
         )
         return StreamCommit(facts["number"], facts["places"], facts["watermark"], facts["time"], states)
 

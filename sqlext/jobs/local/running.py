@@ -104,6 +104,7 @@ class LocalStream:
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self._looks = 0  # at which there was nothing to do
+        self._wanted = 0  # looks that somebody waits for
         self._over = False
         self._repeated = False
         self._recorded = 0.0
@@ -123,7 +124,7 @@ class LocalStream:
     def processAllAvailable(self) -> None:  # noqa: N802
         """Wait until there was nothing to do for a while; raises nothing: the query says why it failed."""
         with self._changed:
-            wanted = self._looks + _LOOKS
+            wanted = self._wanted = self._looks + _LOOKS
             self._changed.notify_all()
             while self._looks < wanted and not self._over:
                 self._changed.wait(_RECORD)
@@ -272,7 +273,8 @@ class LocalStream:
         with self._changed:
             self._looks += 1
             self._changed.notify_all()
-        self._wait(_LOOK_FOLDER if self._streams.has_files else _LOOK_TOPIC)
+            if self._looks >= self._wanted and not self._stopping.is_set():
+                self._changed.wait(_LOOK_FOLDER if self._streams.has_files else _LOOK_TOPIC)
 
     def _wait(self, seconds: float) -> None:
         if seconds > 0:
