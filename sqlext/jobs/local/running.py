@@ -94,6 +94,9 @@ class LocalStream:
         query: that of the job, which is told of each micro-batch.
         clock: what time it is.
         pace: seconds between the starts of two micro-batches; None: as they come.
+
+    Attributes:
+        failed: whether it has ended because something failed.
     """
 
     def __init__(self, part: LocalPart, query: Query, clock: ProcessingClock, pace: float | None) -> None:
@@ -106,6 +109,7 @@ class LocalStream:
         self._looks = 0  # at which there was nothing to do
         self._wanted = 0  # looks that somebody waits for
         self._over = False
+        self.failed = False
         self._repeated = False
         self._recorded = 0.0
 
@@ -122,12 +126,18 @@ class LocalStream:
         return []
 
     def processAllAvailable(self) -> None:  # noqa: N802
-        """Wait until there was nothing to do for a while; raises nothing: the query says why it failed."""
+        """Wait until there was nothing to do for a while.
+
+        Raises:
+            RuntimeError: if it failed; the query says why.
+        """
         with self._changed:
             wanted = self._wanted = self._looks + _LOOKS
             self._changed.notify_all()
             while self._looks < wanted and not self._over:
                 self._changed.wait(_RECORD)
+        if self.failed:
+            raise RuntimeError(f"query `{self.part.name}` has failed")
 
     def stop(self) -> None:
         """Let the micro-batch that is under way be the last."""
@@ -152,6 +162,9 @@ class LocalStream:
                     self._wait(began + self._pace - time.monotonic())
                 else:
                     self._rest()
+        except BaseException:
+            self.failed = True
+            raise
         finally:
             self._streams.close()
             with self._changed:

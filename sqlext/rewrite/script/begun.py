@@ -232,7 +232,9 @@ def kept_state(script: SparkScript, plan: PlanNode) -> Fingerprint:
     # Where Spark keeps some of the state, it keeps what is asked above, and no more.
     if Counter(states) != Counter(step.function for step in operators):
         return {}
-    return {**kept(plan), **_kept_aggregates(operators[-1], plan)}
+    # Groups that Spark would keep have an operator of ours in this process, which knows what Spark would know.
+    by_spark = kept_by_spark(plan) if script.local else {}
+    return {**kept(plan), **_kept_aggregates(operators[-1], plan), **by_spark}
 
 
 def _kept_aggregates(operator: OperatorView, plan: PlanNode) -> Fingerprint:

@@ -43,7 +43,9 @@ class Desk:
         """Put rows into a file: key, value, and seconds of 2024-01-01."""
         folder = self.root / table
         folder.mkdir(exist_ok=True)
-        lines = [json.dumps({"k": k, "v": v, "ts": f"2024-01-01 00:{int(s) // 60:02}:{s % 60:06.3f}Z"}) for k, v, s in rows]
+        lines = [
+            json.dumps({"k": k, "v": v, "ts": f"2024-01-01 00:{int(s) // 60:02}:{s % 60:06.3f}Z"}) for k, v, s in rows
+        ]
         # Moved into place: a reader sees all of it, or nothing.
         part = self.root / f"{table}-{name}"
         part.write_text("".join(f"{line}\n" for line in lines))
