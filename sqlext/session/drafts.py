@@ -247,9 +247,13 @@ class Drafts:
             return False  # one that has ended begins anew
         return record.checkpoint.startswith(f"{home.folder.for_spark}/")
 
-    def foretold(self, inserts: Sequence[BoundInsert]) -> list[str | None]:
-        """Return what would become of the checkpoint of each if they ran now; None of one that has none."""
-        job = self.job(inserts)
+    def foretold(self, inserts: Sequence[BoundInsert], *, local: bool = False) -> list[str | None]:
+        """Return what would become of the checkpoint of each if they ran now; None of one that has none.
+
+        Args:
+            local: whether this process would run them.
+        """
+        job = self.job(inserts, local=local)
         decided = self.looked_at(job)
         if not decided:
             return [None] * len(job.drafts)
@@ -258,11 +262,24 @@ class Drafts:
             for draft, (_, decision) in zip(job.drafts, decided, strict=True)
         ]
 
-    def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool, local: bool) -> Draft:
-        wanted = self._wanted(insert, several=several)
-        # Before the script is compiled: under its name the query finds the readers that it began with.
+    def have_begun_here(self, inserts: Sequence[BoundInsert]) -> bool:
+        """Return whether queries without an end have begun in this process; their names are not taken."""
+        end = end_of(inserts, self.settings, self.options.endless)
+        if end is not InputEnd.NONE:
+            return False
+        looking = replace(self, options=replace(self.options, ordinals=dict(self.options.ordinals)))
+        names = [looking.name_of(insert, several=len(inserts) > 1) for insert in inserts]
+        begun = [looking.begun(name, end) for name in names]
+        return all(found is not None and found.here for found in begun)
+
+    def name_of(self, insert: BoundInsert, *, several: bool) -> str:
+        """Return the name of a query, which is taken then."""
         # A materialized view has one query, however often a script lets it go on.
-        name = keeping_query(insert.table) or self.options.numbered(wanted)
+        return keeping_query(insert.table) or self.options.numbered(self._wanted(insert, several=several))
+
+    def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool, local: bool) -> Draft:
+        # Before the script is compiled: under its name the query finds the readers that it began with.
+        name = self.name_of(insert, several=several)
         run, at_once = self._begun_run(name, end), self.options.at_once
         compiled = partial(insert_script, insert, self.env, end=end, at_once=at_once, local=local)
         script, kept = self._going_on(compiled, run, insert, end)

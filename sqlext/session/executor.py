@@ -153,7 +153,7 @@ class SparkHandler:
             statement,
             env,
             self.options.interval,
-            drafts.foretold,
+            drafts,
             at_once=options.at_once,
             spark_is_there=self.options.spark_is_there,
         )

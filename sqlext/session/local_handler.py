@@ -105,7 +105,10 @@ class LocalHandler:
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Run INSERTs as one job; it has ended when this returns, unless its input has no end."""
-        prepared = self._local(lambda: self._prepared(inserts, env), lambda found: found.scripts, env, statement.span)
+        begun = partial(Drafts.of(self.state, env, self.options).have_begun_here, inserts)
+        prepared = self._local(
+            lambda: self._prepared(inserts, env), lambda found: found.scripts, env, statement.span, begun
+        )
         if prepared is None:
             return self._spark.insert(statement, inserts, env)
         for insert in inserts:
@@ -114,23 +117,28 @@ class LocalHandler:
         return self._run(statement, prepared, env)
 
     def _local(
-        self, prepare: Callable[[], T], scripts: Callable[[T], Sequence[LocalScript]], env: Environment, span: Span
+        self,
+        prepare: Callable[[], T],
+        scripts: Callable[[T], Sequence[LocalScript]],
+        env: Environment,
+        span: Span,
+        begun: Callable[[], bool] = lambda: False,
     ) -> T | None:
         """Return what is prepared for this process; None: Spark runs it.
 
         Args:
             scripts: those of the queries that are prepared.
+            begun: whether they are queries without an end that have begun in this process: ``auto`` lets them go on.
 
         Raises:
             SqlExtError: OPT-036 where it is to run here, and cannot.
         """
         engine = self.state.settings.get(ENGINE)
-        if engine == "spark" or (engine == "auto" and self._prefers_spark()):
+        if engine == "spark" or (engine == "auto" and self._prefers_spark() and not begun()):
             return None
         try:
             prepared = prepare()
             found = scripts(prepared)
-            # What has begun in this process goes on here.
             if engine == "auto" and all(script.script.at_once for script in found):
                 require_small(found, env)
         except NotLocalError as reason:

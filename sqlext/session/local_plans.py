@@ -240,22 +240,26 @@ def is_finished_here(insert: BoundInsert, script: SparkScript, env: Environment)
     return True
 
 
-def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, there: bool) -> str | None:
+def engine_of(
+    plan: PlanNode, insert: BoundInsert | None, env: Environment, *, there: bool, begun: bool = False
+) -> str | None:
     """Return who runs a query and why, for EXPLAIN; None where nothing but Spark is wanted.
 
     Args:
         there: whether a Spark session was given or has started.
+        begun: whether it is a query without an end that has begun in this process.
     """
     wanted = env.settings.get(ENGINE)
     if wanted == "spark":
         return None
-    if wanted == "auto" and there:
+    if wanted == "auto" and there and not begun:
         return f"{_BY_SPARK}: its session is there"
     try:
         script = local_select(plan, env, packs=True) if insert is None else check_insert(insert, env)
         if not script.script.at_once:
-            without = "this process, micro-batch by micro-batch"
-            return without if wanted == "local" else f"{_BY_SPARK}: {ENDLESS}; SET '{ENGINE}' = 'local' takes {without}"
+            here = "this process, micro-batch by micro-batch"
+            left = f"{_BY_SPARK}: {ENDLESS}; SET '{ENGINE}' = 'local' takes {here}"
+            return here if wanted == "local" or begun else left
         if wanted == "auto":
             require_small([script], env)
     except NotLocalError as reason:

@@ -283,6 +283,8 @@ class LocalStream:
     def _rest(self) -> None:
         """Wait for rows; let those go on who wait until there is nothing to do."""
         self._record()
+        if self._looks + 1 >= self._wanted > self._looks:
+            self.time.save()
         with self._changed:
             self._looks += 1
             self._changed.notify_all()

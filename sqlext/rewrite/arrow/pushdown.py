@@ -18,6 +18,7 @@ from sqlext.connectors.readers import TableReader, Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier
 from sqlext.rewrite.arrow.choose_source import is_large
 from sqlext.rewrite.arrow.translation import Unsuited, translated
@@ -123,7 +124,7 @@ def read_view(name: str, scan: nodes.Scan, renderer: Rendering) -> ReadView:
     Raises:
         Unsuited, Unread: why Spark must read them.
     """
-    _require_plain(scan)
+    _require_plain(scan, holds=renderer.end is InputEnd.NONE)
     reader = reader_of(scan.table)
     table = _Table(scan, reader, renderer)
     columns = tuple((c, _type_or_unread(table, c)) for c in scan.physical_columns())
@@ -382,8 +383,13 @@ def _require_suited(scan: nodes.Scan) -> None:
     _require_plain(scan)
 
 
-def _require_plain(scan: nodes.Scan) -> None:
-    if scan.own_reader and not has_splits(scan):
+def _require_plain(scan: nodes.Scan, *, holds: bool = False) -> None:
+    """Check that nothing is asked of a table beside its rows.
+
+    Args:
+        holds: whether who reads it lets splits wait, as alignment asks.
+    """
+    if scan.own_reader and not has_splits(scan) and not holds:
         raise Unread("its rows are held back where they are read")
     if scan.retracts:
         raise Unread("its rows are changes")

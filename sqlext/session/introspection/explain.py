@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlext.analysis.emit.rules import period_notes
 from sqlext.analysis.inserts.binding import bind_insert
@@ -33,22 +33,21 @@ from sqlext.rewrite.script.real_time import told as told_of_real_time
 from sqlext.secrets import redact_forms
 from sqlext.session.drafts import end_of
 from sqlext.session.introspection.shared_tables import shared_tables
-from sqlext.session.local_plans import engine_of
+from sqlext.session.local_plans import engine_of, is_of_this_process
 from sqlext.session.places import few_of
 from sqlext.sinks.base import SinkContext
 
+if TYPE_CHECKING:
+    from sqlext.session.drafts import Drafts
+
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
-
-
-#: Says what would become of the checkpoint of each INSERT of a job; None of one that has none.
-Foretell = Callable[[Sequence[BoundInsert]], Sequence[str | None]]
 
 
 def explain_statement(
     statement: ast.Explain,
     env: Environment,
     interval: int | None = None,
-    foretell: Foretell | None = None,
+    drafts: Drafts | None = None,
     *,
     at_once: bool = True,
     spark_is_there: bool = False,
@@ -57,7 +56,7 @@ def explain_statement(
 
     Args:
         interval: ms between the micro-batches of unbounded queries, where it is given.
-        foretell: what would become of checkpoints, where there can be some.
+        drafts: knows the places of queries, where there can be some.
         at_once: whether queries may be one batch.
         spark_is_there: whether a Spark session was given or has started.
 
@@ -66,20 +65,11 @@ def explain_statement(
     """
     detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
     plans = _plans(statement, env, at_once=at_once)
-    inserts = [insert for _, _, insert in plans if insert is not None]
     # JSON and Mermaid are of the plan alone.
-    places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
-    engines = [engine_of(plan, insert, env, there=spark_is_there) for plan, _, insert in plans]
-    told = shared_tables([made for _, made, _ in plans], [insert for _, _, insert in plans], engines, env)
+    told = told_of(plans, env, None if detail in _WRITERS else drafts, there=spark_is_there)
     texts = [
-        explained(
-            _noted(plan, interval),
-            made,
-            detail,
-            insert,
-            Told(place, engine, shared, _writer(insert, made, env), trigger_of(insert, made, env)),
-        )
-        for (plan, made, insert), place, engine, shared in zip(plans, places, engines, told, strict=True)
+        explained(_noted(plan, interval), made, detail, insert, beside)
+        for (plan, made, insert), beside in zip(plans, told, strict=True)
     ]
     return Result(("result",), [("\n\n".join(texts),)])
 
@@ -102,6 +92,29 @@ class Told(NamedTuple):
     trigger: str | None = None
 
 
+#: A query: its plan, what Spark would be given, and the sink that takes it (None for a SELECT).
+Explained = tuple[PlanNode, SparkScript, "BoundInsert | None"]
+
+
+def told_of(queries: Sequence[Explained], env: Environment, drafts: Drafts | None, *, there: bool) -> list[Told]:
+    """Return what is told of the queries of a statement beside their plans.
+
+    Args:
+        drafts: knows the places of queries, where there can be some.
+        there: whether a Spark session was given or has started.
+    """
+    inserts = [insert for _, _, insert in queries if insert is not None]
+    begun = bool(inserts) and drafts is not None and drafts.have_begun_here(inserts)
+    engines = [engine_of(plan, insert, env, there=there, begun=begun) for plan, _, insert in queries]
+    local = all(map(is_of_this_process, engines))
+    places = drafts.foretold(inserts, local=local) if drafts is not None and inserts else [None] * len(queries)
+    shared = shared_tables([made for _, made, _ in queries], [insert for _, _, insert in queries], engines, env)
+    return [
+        Told(place, engine, tables, None if local else _writer(insert, made, env), trigger_of(insert, made, env))
+        for (_, made, insert), place, engine, tables in zip(queries, places, engines, shared, strict=True)
+    ]
+
+
 def explained(
     plan: PlanNode,
     script: SparkScript,
@@ -122,9 +135,11 @@ def explained(
     if writer:
         return redact_forms(writer(plan, course))
     told = told or Told()
+    # Where this process reads all tables, Spark reads none.
+    read = replace(script, read_by_spark=()) if is_of_this_process(told.engine) else script
     below = {
         "Engine": [told.engine] if told.engine else [],
-        "Sources": script.reading,
+        "Sources": read.reading,
         "Shared": told.shared,
         "Sink": [told.sink] if told.sink else [],
         "Trigger": [told.trigger] if told.trigger else [],
@@ -134,9 +149,7 @@ def explained(
     return redact_forms("\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"]))
 
 
-def _plans(
-    explain: ast.Explain, env: Environment, *, at_once: bool
-) -> list[tuple[PlanNode, SparkScript, BoundInsert | None]]:
+def _plans(explain: ast.Explain, env: Environment, *, at_once: bool) -> list[Explained]:
     statement = explain.statement
     if isinstance(statement, ast.SelectStatement):
         plan = QueryBinder(env).bind_whole(statement.query)

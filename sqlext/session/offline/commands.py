@@ -13,9 +13,7 @@ from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.introspection.describe import describe_relation
-from sqlext.session.introspection.explain import Told, explained, trigger_of
-from sqlext.session.introspection.shared_tables import shared_tables
-from sqlext.session.local_plans import engine_of
+from sqlext.session.introspection.explain import explained, told_of
 from sqlext.session.offline.checking import found_in, sql_files
 from sqlext.session.offline.compilation import Path_, compile_source, new_state, read_source
 from sqlext.session.offline.targets import databricks_source, pipeline_files, write_pipeline
@@ -99,21 +97,11 @@ def explanations(
     options = RunOptions(script_name(source), at_once=at_once)
     texts = []
     for _, found in compile_source(source, state, lookup=lookup, at_once=at_once):
-        inserts = [c.insert for c in found if c.insert is not None]
-        drafts = Drafts.of(state, state.environment(lookup), options)
-        places = drafts.foretold(inserts) if inserts else [None] * len(found)
         env = state.environment(lookup)
-        engines = [engine_of(c.plan, c.insert, env, there=spark_is_there) for c in found]
-        told = shared_tables([c.script for c in found], [c.insert for c in found], engines, env)
+        drafts = Drafts.of(state, env, options)
+        told = told_of([(c.plan, c.script, c.insert) for c in found], env, drafts, there=spark_is_there)
         texts += [
-            explained(
-                c.plan,
-                c.script,
-                format.upper(),
-                c.insert,
-                Told(place, engine, shared, trigger=trigger_of(c.insert, c.script, env)),
-            )
-            for c, place, engine, shared in zip(found, places, engines, told, strict=True)
+            explained(c.plan, c.script, format.upper(), c.insert, beside) for c, beside in zip(found, told, strict=True)
         ]
     return texts
 

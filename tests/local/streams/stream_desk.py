@@ -1,4 +1,4 @@
-"""Queries without an end that run in this process: what lies in a folder is their input, files of a clock their time."""
+"""Queries without an end that run in this process: folders are their input, files of a clock are their time."""
 
 from __future__ import annotations
 

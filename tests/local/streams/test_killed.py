@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import datetime
 
 import pytest
@@ -105,10 +106,8 @@ def test_dead_at_a_write(desk: Desk, monkeypatch: pytest.MonkeyPatch, operation:
         patched.setattr(FolderStore, operation, dying)
         for number, rows in enumerate(_FILES[1:], 1):
             desk.put("events", f"{number}.json", rows)
-            try:
+            with suppress(SqlExtError, DiedError):
                 _worked_off(desk, script)
-            except (SqlExtError, DiedError):
-                pass
     # The lease of a driver that is dead ends by itself.
     _worked_off(desk, "SET 'sqlext.take-over' = 'true';\n" + script)
     first, second = datetime(2024, 1, 1), datetime(2024, 1, 1, 0, 0, 10)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import pytest
-
 from tests.local.streams.stream_desk import COUNTS, Desk
 
 _BEGIN = datetime(2024, 1, 1)
@@ -93,13 +91,13 @@ def test_the_clock_closes_windows_of_idle_inputs(desk: Desk) -> None:
     assert desk.rows() == [("a", at(0), 1, 1)]
 
 
-@pytest.mark.parametrize("engine", ["local"])
-def test_changes_of_a_row_by_key(desk: Desk, engine: str) -> None:
+def test_changes_of_a_row_by_key(desk: Desk) -> None:
     totals = """
-    CREATE TABLE totals (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = '{out}');
+    CREATE TABLE totals (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+    WITH ('connector' = 'delta', 'path' = '{out}');
     INSERT INTO totals SELECT k, SUM(v) FROM events GROUP BY k;
     """
-    script = desk.script(totals, engine=engine)
+    script = desk.script(totals)
     desk.put("events", "a.json", [("a", 1, 1), ("b", 2, 2)])
     query = desk.start(script)
     query.process_available()
@@ -114,7 +112,8 @@ def test_changes_of_a_row_by_key(desk: Desk, engine: str) -> None:
 
 def test_the_first_rows_of_a_key(desk: Desk) -> None:
     firsts = """
-    CREATE TABLE firsts (k STRING, v BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = '{out}');
+    CREATE TABLE firsts (k STRING, v BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+    WITH ('connector' = 'delta', 'path' = '{out}');
     INSERT INTO firsts SELECT k, v FROM (
       SELECT k, v, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS r FROM events) WHERE r = 1;
     """
