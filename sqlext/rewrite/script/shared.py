@@ -78,7 +78,7 @@ def shared_reads(scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert])
 
 def _members(number: int, script: SparkScript) -> Iterator[Member]:
     """Yield what a query reads at once, by Arrow."""
-    for step in script.steps if script.at_once or script.local else ():
+    for step in script.steps if script.at_once else ():
         # What is shared is partial work of operators. Rows that nobody combines are as many as the table's.
         if isinstance(step, ReadView) or (isinstance(step, ArrowView) and step.function):
             yield Member(number, step)
@@ -117,7 +117,7 @@ def _alone(number: int, scripts: Sequence[SparkScript], reads: Sequence[SharedRe
 def _why(table: Table, script: SparkScript) -> str:
     if any(source.table == table for source in script.sources):
         return "Arrow does not combine its rows where it reads them"
-    if not (script.at_once or script.local):
+    if not script.at_once:
         return "it keeps state, and goes on from a place of its own"
     if any(step.table == table and not step.function for step in script.read_by_arrow):
         return "its rows are not combined where they are read"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.names.environment import Environment
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.model import ArrowView, SparkScript
 from sqlext.rewrite.script.shared import SharedRead, shared_reads, told
@@ -30,6 +31,8 @@ def shared_tables(
     if len(known) < len(scripts) or not known:
         return [()] * len(scripts)
     here = all(map(is_of_this_process, engines))
+    if here and not all(is_bounded(insert.plan) for insert in known):
+        return [()] * len(scripts)  # in this process each reads its topics by itself
     if here:
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
     lines: list[Sequence[str]] = list(told(scripts, known))

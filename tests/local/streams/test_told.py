@@ -10,6 +10,7 @@ from tests.local.streams.stream_desk import COUNTS, Desk
 _INSERT = COUNTS[COUNTS.index("INSERT") :]
 
 
+@pytest.mark.parametrize("emit", ["", " EMIT AFTER WATERMARK EARLY EVERY 1s"])
 @pytest.mark.parametrize(
     ("engine", "told"),
     [
@@ -17,8 +18,9 @@ _INSERT = COUNTS[COUNTS.index("INSERT") :]
         ("auto", "its input has no end; SET 'sqlext.engine' = 'local' takes this process, micro-batch by micro-batch"),
     ],
 )
-def test_explain_says_who_runs_it(desk: Desk, engine: str, told: str) -> None:
-    script = desk.script(COUNTS.replace("INSERT", "EXPLAIN INSERT"), engine=engine)
+def test_explain_says_who_runs_it(desk: Desk, engine: str, told: str, emit: str) -> None:
+    query = COUNTS.replace("INSERT", "EXPLAIN INSERT").replace("window_end;", f"window_end{emit};")
+    script = desk.script(query, engine=engine)
     ((text,),) = desk.session().run(script)[-1].rows
     assert f"Engine:\n  {'' if engine == 'local' else 'Spark: '}{told}" in text
 
