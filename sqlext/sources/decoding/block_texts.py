@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlext_udfs.kernel.groups import Ints
 
 
-def texts_at(block: bytes, begins: Ints, ends: Ints, of: pa.DataType) -> pa.Array:
+def texts_at(block: bytes | memoryview, begins: Ints, ends: Ints, of: pa.DataType) -> pa.Array:
     """Return texts: every other one of those that the block falls into.
 
     Args:

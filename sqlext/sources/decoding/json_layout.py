@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.sources.arrow_types import ArrowField
-from sqlext.sources.decoding.json_texts import Bytes, JsonTexts, Unlike
+from sqlext.sources.decoding.byte_words import ByteWords
+from sqlext.sources.decoding.json_texts import JsonTexts, Unlike
 from sqlext_udfs.kernel.groups import Ints
 
 #: The keys that lead to a value: its object's, before its own.
@@ -28,8 +29,6 @@ _KEY = re.compile(rb' *"([^"\\]*)" *: *')
 _VALUE = re.compile(rb'(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
 _COMMA, _CLOSE = re.compile(rb" *,"), re.compile(rb" *}")
 _BLANK, _QUOTE, _NEW_LINE = b' "\n'
-#: How many bytes are compared at once.
-_WORD = 8
 
 #: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls;
 #: so many times that where there are more layouts, each of which has its calls.
@@ -107,6 +106,8 @@ class LayoutReader:
         if not self._tries:
             return None
         try:
+            if b"\\" in block:
+                raise Unlike
             return self._read(block if block.endswith(b"\n") else block + b"\n")
         except (Unlike, pa.ArrowInvalid):
             self._tries -= 1
@@ -125,13 +126,13 @@ class LayoutReader:
         made = [read_block(piece, self._layouts, self._columns, zoned=self._zoned) for piece in self._cut(block)]
         return made[0] if len(made) == 1 else pa.Table.from_batches(made).combine_chunks().to_batches()[0]
 
-    def _cut(self, block: bytes) -> Iterator[bytes]:
+    def _cut(self, block: bytes) -> Iterator[memoryview]:
         """Yield a block in pieces: larger ones where there are more layouts, each of which has its calls."""
-        place = 0
+        place, whole = 0, memoryview(block)
         while place < len(block):
             size = _PIECE * min(max(len(self._layouts), 1), _LARGER)
             end = block.index(b"\n", min(place + size, len(block)) - 1) + 1
-            yield block[place:end]
+            yield whole[place:end]
             place = end
 
 
@@ -177,11 +178,13 @@ def layout_of(line: bytes) -> Layout:
         place = comma.end()
 
 
-def read_block(block: bytes, layouts: list[Layout], columns: Sequence[ArrowField], *, zoned: bool) -> pa.RecordBatch:
+def read_block(
+    block: memoryview, layouts: list[Layout], columns: Sequence[ArrowField], *, zoned: bool
+) -> pa.RecordBatch:
     """Return the rows of a block of lines of UTF-8.
 
     Args:
-        block: whole lines, the last with its end.
+        block: whole lines without a backslash, the last with its end.
         layouts: that its lines seem to have; those of other lines are added.
         columns: what is read; NULL where no key says it.
         zoned: whether instants are texts with a zone.
@@ -224,25 +227,29 @@ def _in_order(parts: Sequence[tuple[Ints, list[pa.Array]]]) -> list[pa.Array]:
 
 
 class _Lines:
-    """The lines of a block that has no escapes and no control characters.
+    """The lines of a block that has no control characters.
 
     Attributes:
-        block, data: the block.
+        block, words, data: the block.
         begins, ends: where each line begins, and where its line end is.
-        quotes: where quotes are.
     """
 
-    def __init__(self, block: bytes) -> None:
-        self.block, self.data = block, np.frombuffer(block, np.uint8)
-        self.ends = np.flatnonzero(self.data == _NEW_LINE)
-        if b"\\" in block or np.count_nonzero(self.data < _BLANK) != len(self.ends):
+    def __init__(self, block: memoryview) -> None:
+        self.block, self.words = block, ByteWords(block)
+        self.data = self.words.data
+        self.ends = np.flatnonzero(self.data < _BLANK)
+        if (self.data[self.ends] != _NEW_LINE).any():
             raise Unlike
         self.begins = np.concatenate(([0], self.ends[:-1] + 1))
-        self.quotes = np.flatnonzero(self.data == _QUOTE)
 
     def text(self, line: int) -> bytes:
         """Return a line without its end."""
-        return self.block[self.begins[line] : self.ends[line]]
+        return bytes(self.block[self.begins[line] : self.ends[line]])
+
+    @cached_property
+    def quotes(self) -> Ints:
+        """Where quotes are. To find them takes longer than anything else here, so nobody asks who need not."""
+        return np.flatnonzero(self.data == _QUOTE)
 
     @cached_property
     def first(self) -> Ints:
@@ -257,6 +264,8 @@ class _Lines:
 
 def _fitting(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting:
     """Return those of some lines that are of a layout, and where their values are."""
+    if len(rows) == len(lines.ends) and (predicted := _predicted(lines, rows, layout)) is not None:
+        return predicted
     if len(rows) == len(lines.ends) and len(lines.quotes) == len(rows) * layout.quotes:
         all_lines = _spans(lines, rows, lines.quotes.reshape(len(rows), layout.quotes), layout)
         if all_lines.has_lengths().all():  # then each line has its own quotes, and they need not be counted
@@ -264,6 +273,32 @@ def _fitting(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting:
     rows = rows[lines.count[rows] == layout.quotes]
     fitting = _spans(lines, rows, lines.quotes[lines.first[rows, None] + np.arange(layout.quotes)], layout)
     return fitting.where(fitting.has_lengths()).where_texts()
+
+
+def _predicted(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting | None:
+    """Return all lines if they are of a layout and each value ends near, where the next text of the layout stands.
+
+    Texts have as many quotes as there are. So none is in a value, and what is found is what ``_spans`` finds by quotes.
+    """
+    if np.count_nonzero(lines.data == _QUOTE) != len(rows) * layout.quotes:
+        return None
+    first, *others = layout.values
+    starts = lines.begins + len(first.before)
+    if lines.ends[0] < starts[0] or not lines.words.have(lines.begins, first.before).all():
+        return None
+    spans = []
+    for value in others:
+        ends = lines.words.ends(starts, value.before)
+        if ends is None:
+            return None
+        spans.append((starts, ends))
+        starts = ends + len(value.before)
+    ends = lines.ends + 1 - len(layout.end)
+    # Where a line is too short for its texts the last of them was found in the next one.
+    if (ends < starts).any() or not lines.words.have(ends, layout.end[:-1]).all():
+        return None
+    found = _Fitting(lines, layout, rows, (*spans, (starts, ends)))
+    return found if found.has_values().all() else None
 
 
 def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
@@ -281,21 +316,6 @@ def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
             end = ends + 1 - len(layout.end)
         spans.append((start, end))
     return _Fitting(lines, layout, rows, tuple(spans))
-
-
-def _have(data: Bytes, start: Ints, text: bytes) -> Any:
-    """Return at which of some places a text stands; so much is there behind each."""
-    short = len(text) % _WORD
-    mask = np.ones(len(start), bool)
-    if not len(start):
-        return mask
-    for i, byte in enumerate(text[:short]):
-        mask &= data[start + i] == byte
-    if long := text[short:]:
-        # One look at many bytes takes a third of the time of a look at each.
-        there = np.ndarray((len(data) - len(long) + 1,), f"V{len(long)}", data, strides=(1,))[start + short]
-        mask &= np.all(there.view(np.uint64).reshape(len(start), -1) == np.frombuffer(long, np.uint64), axis=1)
-    return mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,14 +350,19 @@ class _Fitting:
             mask &= end >= start if value.quoted else end > start
         return mask
 
-    def where_texts(self) -> _Fitting:
-        """Return the lines that have the texts."""
+    def has_values(self) -> Any:
+        """Return in which lines values without quotes begin and end with something else than a blank."""
         data, mask = self.lines.data, np.ones(len(self.rows), bool)
-        for text, start, _ in self._between():
-            mask &= _have(data, start, text)
         for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
             if not value.quoted:  # a blank beside it is one of another layout
-                mask &= (data[start] != _BLANK) & (data[end - 1] != _BLANK)
+                mask &= (end > start) & (data[start] != _BLANK) & (data[end - 1] != _BLANK)
+        return mask
+
+    def where_texts(self) -> _Fitting:
+        """Return the lines that have the texts."""
+        mask = self.has_values()
+        for text, start, _ in self._between():
+            mask &= self.lines.words.have(start, text)
         return self.where(mask)
 
     def columns(self, columns: Sequence[ArrowField], *, zoned: bool) -> list[pa.Array]:
@@ -356,7 +381,7 @@ class _Fitting:
         """
         place = at.pop(path, None)
         if place is not None:
-            texts = JsonTexts(self.lines.block, self.lines.data, *self.spans[place], self.layout.values[place].quoted)
+            texts = JsonTexts(self.lines.block, self.lines.words, *self.spans[place], self.layout.values[place].quoted)
             return texts.values(made, zoned=zoned)
         if not any(known[: len(path)] == path for known in at):
             return pa.nulls(len(self.rows), made)
@@ -384,4 +409,4 @@ class _Fitting:
         """Raise ``Unlike`` unless values that stand without quotes, and which nobody reads, are some of JSON."""
         if values:  # all of them in one go, each line's in their order
             start, end = (np.stack([self.spans[i][side] for i in values], 1).ravel() for side in (0, 1))
-            JsonTexts(self.lines.block, self.lines.data, start, end, quoted=False).check()
+            JsonTexts(self.lines.block, self.lines.words, start, end, quoted=False).check()

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.sources.decoding.block_texts import texts_at
+from sqlext.sources.decoding.byte_words import Bytes, ByteWords, column
 from sqlext_udfs.kernel.groups import Ints
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 _MINUS, _ZERO, _NINE, _LETTERS = b"-09a"
 _POINT_AND_EXPONENT = r"\.[eE]"
@@ -31,31 +30,37 @@ class JsonTexts:
     """The texts of one value in some lines, in order.
 
     Attributes:
-        block, data: what they stand in.
+        block, words: what they stand in.
         start, end: where.
         quoted: whether in quotes.
     """
 
-    block: bytes
-    data: Bytes
+    block: bytes | memoryview
+    words: ByteWords
     start: Ints
     end: Ints
     quoted: bool
+
+    @property
+    def data(self) -> Bytes:
+        """The bytes of the block."""
+        return self.words.data
 
     def values(self, of: pa.DataType, *, zoned: bool) -> pa.Array:
         """Return them as values of a type."""
         if self.quoted:
             return self._quoted(of, zoned)
-        texts = self.texts()
+        if pa.types.is_integer(of) and (plain := self.words.integers(self.start, self.end)) is not None:
+            return column(plain, of)
         nulls = self.data[self.start] == _NULL[0]
         if not np.any(nulls):
-            return self._bare(texts, of)
-        known = pa.array(~nulls)
-        if pc.any(pc.not_equal(texts.filter(pc.invert(known)), _NULL.decode())).as_py():
+            return self._bare(of)
+        if pc.any(pc.not_equal(self.where(nulls).texts(), _NULL.decode())).as_py():
             raise Unlike
+        absent = pa.nulls(len(nulls), of)
         if np.all(nulls):
-            return pa.nulls(len(texts), of)
-        return pc.replace_with_mask(pa.nulls(len(texts), of), known, self.where(~nulls).values(of, zoned=zoned))
+            return absent
+        return pc.replace_with_mask(absent, pa.array(~nulls), self.where(~nulls).values(of, zoned=zoned))
 
     def check(self) -> None:
         """Raise ``Unlike`` unless these are values of JSON that stand without quotes."""
@@ -70,10 +75,11 @@ class JsonTexts:
 
     def where(self, mask: Any) -> JsonTexts:
         """Return some of them."""
-        return JsonTexts(self.block, self.data, self.start[mask], self.end[mask], self.quoted)
+        return JsonTexts(self.block, self.words, self.start[mask], self.end[mask], self.quoted)
 
-    def _bare(self, texts: pa.Array, of: pa.DataType) -> pa.Array:
+    def _bare(self, of: pa.DataType) -> pa.Array:
         """Return values that stand without quotes."""
+        texts = self.texts()
         if pa.types.is_boolean(of):
             if not pc.all(pc.is_in(texts, _TRUTH)).as_py():
                 raise Unlike
@@ -87,6 +93,10 @@ class JsonTexts:
         if pa.types.is_string(of):
             return self.texts()
         if pa.types.is_timestamp(of):
+            if of.unit == "us":
+                plain = self.words.times(self.start, self.end, zoned=zoned and of.tz is not None)
+                if plain is not None:
+                    return column(plain, of)
             read = pa.timestamp("us") if of.tz and not zoned else of
             values = self.texts().cast(read)
             return values if read == of else values.view(of)
