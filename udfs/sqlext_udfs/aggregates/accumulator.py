@@ -47,7 +47,10 @@ class Accumulator(ABC):
         partial_types: of the columns of a partial result.
         output_types: of the columns of the result.
         ordered: whether the order of arrival matters.
+        takes_gaps: whether ``start`` takes groups without rows; what it gives of them is nothing to look at.
     """
+
+    takes_gaps = False
 
     def __init__(self, partial_types: Types, output_types: Types, *, ordered: bool = False) -> None:
         self.partial_types = partial_types

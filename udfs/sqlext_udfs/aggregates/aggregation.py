@@ -40,6 +40,7 @@ class Aggregation:
         self.partial_types: Types = tuple(t for a in self._accumulators for t in a.partial_types)
         self.output_types: Types = tuple(t for a in self._accumulators for t in a.output_types)
         self.ordered = any(a.ordered for a in self._accumulators)
+        self.takes_gaps = all(a.takes_gaps for a in self._accumulators)
 
     @property
     def named(self) -> Named:

@@ -25,6 +25,8 @@ _BITS: dict[str, tuple[np.ufunc, int]] = {
 class Count(Accumulator):
     """COUNT(*) without inputs, else COUNT(x)."""
 
+    takes_gaps = True
+
     def __init__(self) -> None:
         super().__init__((pa.int64(),), (pa.int64(),))
 
@@ -47,6 +49,8 @@ class Sum(Accumulator):
     Raises:
         SqlExtError: RUN-035, from its steps, for a sum of integers or decimals that does not fit the type.
     """
+
+    takes_gaps = True
 
     def __init__(self, of: pa.DataType) -> None:
         super().__init__((of,), (of,))
@@ -121,6 +125,8 @@ class MinMax(Accumulator):
         name: ``min`` or ``max``.
         of: the values' type.
     """
+
+    takes_gaps = True
 
     def __init__(self, name: str, of: pa.DataType) -> None:
         super().__init__((of,), (of,))

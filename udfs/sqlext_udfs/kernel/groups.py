@@ -26,6 +26,8 @@ _SPARSE = 4
 _SMALL_TABLE = 1 << 16
 # A table of so many entries stays cheap together with those of other columns.
 _TINY_TABLE = 1 << 6
+# So many rows for each number make numbers without rows cheap: what is done for each group is little then.
+_ROWS_OF_A_NUMBER = 8
 # So many rows for each group are looked at first for one of each, and so many at least.
 _MANY_ROWS, _SMALL_PART = 8, 1 << 12
 # How many values are looked at to guess whether most are different.
@@ -63,12 +65,13 @@ class Groups:
     @cached_property
     def _first(self) -> Ints:
         first = np.full(self.count, -1, np.int64)
+        empty = self.count - np.count_nonzero(self._sizes) if "_sizes" in self.__dict__ else 0
         for start, end in _parts(len(self.ids), self.count):
             places = np.full(self.count, -1, np.int64) if start else first
             # Of several values for one place the last one stays.
             places[self.ids[start:end][::-1]] = np.arange(end - 1, start - 1, -1)
             first = np.where(first < 0, places, first) if start else places
-            if first.min(initial=0) >= 0:
+            if np.count_nonzero(first < 0) == empty:
                 break
         return _lasting(first)
 
@@ -78,6 +81,8 @@ class Groups:
 
     @cached_property
     def _used(self) -> Bools:
+        if "_sizes" in self.__dict__:
+            return _lasting(self._sizes > 0)
         used = np.zeros(self.count, np.bool_)
         for start, end in _parts(len(self.ids), self.count):
             used[self.ids[start:end]] = True
@@ -111,13 +116,16 @@ def _parts(rows: int, count: int) -> Iterator[tuple[int, int]]:
         yield few, rows
 
 
-def numbered(columns: Sequence[pa.Array], numbers: Sequence[Ints] = (), rows: int | None = None) -> Groups:
+def numbered(
+    columns: Sequence[pa.Array], numbers: Sequence[Ints] = (), rows: int | None = None, *, gaps: bool = False
+) -> Groups:
     """Return the groups of rows that are equal in all columns.
 
     Args:
         columns: of any type that can be compared (``kernel.equality``), normalised; NULL equals NULL.
         numbers: more columns, without NULLs.
         rows: how many there are, where there may be no column.
+        gaps: whether some numbers may have no rows, where nothing need be done to each row then.
     """
     parts = [codes(column) for column in columns] + [integer_codes(n) for n in numbers]
     if not parts:
@@ -132,6 +140,8 @@ def numbered(columns: Sequence[pa.Array], numbers: Sequence[Ints] = (), rows: in
             fewer, others_ = dense(ids, count), dense(more, size)
             ids, count, more, size = fewer.ids, fewer.count, others_.ids, others_.count
         ids, count = ids * size + more, count * size
+    if gaps and count * _ROWS_OF_A_NUMBER <= len(ids):
+        return Groups(ids, count)
     return dense(ids, count)
 
 
@@ -164,9 +174,9 @@ def integer_codes(values: Ints) -> tuple[Ints, int]:
 
 def dense(ids: Ints, count: int) -> Groups:
     """Return groups by numbers below ``count``, of which some may not be used."""
-    if count > max(len(ids), _SMALL_TABLE):
+    if count > max(_SPARSE * len(ids), _SMALL_TABLE):
         # A table of all possible numbers would be more work than the rows are: numbers in use come first.
-        ids, count = integer_codes(ids) if count > _SPARSE * len(ids) else _sorted_codes(ids)
+        ids, count = integer_codes(ids)
     groups = Groups(ids, count)
     used = groups.used()
     number = int(np.count_nonzero(used))

@@ -108,7 +108,10 @@ class LimitedSessionEngine(OnePaneEngine):
         return (self.layout.read(rows), None) if is_partial(rows) else self._started(rows, places)
 
     def _started(self, rows: pa.Table, places: Ints) -> tuple[PartialResults, Groups]:
-        return self.layout.start(rows, [*self._rules.windows(rows)], places)
+        keys, bounds = self.layout.key_columns(rows), self._rules.windows(rows)
+        groups = numbered(keys, bounds, rows.num_rows)
+        kept, first = self.layout.of_groups(rows, keys, groups, places)
+        return kept._replace(bounds=[b[first] for b in bounds]), groups
 
     def _state(self, kept: PartialResults, done: int, arrived: int) -> BucketState:
         """Return a state in which what is surely together is joined: no row comes before ``done`` any more."""

@@ -42,9 +42,9 @@ class SinglePaneEngine(OnePaneEngine):
         """Return partial results of each key and piece."""
         bounds, places = self._assigned(rows)
         rows = rows if places is None else rows.take(pa.array(places))
-        kept, groups = self.layout.start(rows, bounds, self.layout.aggregation.places(0, rows.num_rows))
+        kept, first = self.layout.start(rows, bounds, self.layout.aggregation.places(0, rows.num_rows))
         # Places among the rows as they came: the bucket is looked up there.
-        return kept, groups.first() if places is None else places[groups.first()]
+        return kept, first if places is None else places[first]
 
     def merge(self, kept: PartialResults, marks: np.ufunc) -> tuple[PartialResults, Groups]:
         """Return partial results joined by key and piece."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -96,15 +97,24 @@ class PartialLayout:
         """Return the keys of rows as they came."""
         return [whole(c) for c in normalised(rows.select(range(self.keys))).columns]
 
-    def start(self, rows: pa.Table, bounds: list[Ints], positions: Ints) -> tuple[PartialResults, Groups]:
-        """Return partial results of rows as they came, with their numbers, and the rows' groups."""
+    def start(self, rows: pa.Table, bounds: list[Ints], positions: Ints) -> tuple[PartialResults, Ints]:
+        """Return partial results of rows as they came, with their numbers, and the first row of each."""
         keys = self.key_columns(rows)
-        groups = numbered(keys, bounds, rows.num_rows)
-        first = groups.first()
-        partials = self.aggregation.start(rows, groups, positions)
-        return PartialResults(
-            [taken(k, first) for k in keys], [b[first] for b in bounds], groups.sizes(), partials
-        ), groups
+        groups = numbered(keys, bounds, rows.num_rows, gaps=self.aggregation.takes_gaps)
+        kept, first = self.of_groups(rows, keys, groups, positions)
+        return kept._replace(bounds=[b[first] for b in bounds]), first
+
+    def of_groups(
+        self, rows: pa.Table, keys: Sequence[pa.Array], groups: Groups, positions: Ints
+    ) -> tuple[PartialResults, Ints]:
+        """Return partial results of the groups that have rows, without bounds, and the first row of each."""
+        # Sizes come first: where they are known, other things need no look at all rows.
+        sizes = groups.sizes()
+        partials, first = self.aggregation.start(rows, groups, positions), groups.first()
+        used = np.flatnonzero(sizes)
+        if len(used) < groups.count:
+            first, sizes, partials = first[used], sizes[used], [taken(p, used) for p in partials]
+        return PartialResults([taken(k, first) for k in keys], [], sizes, partials), first
 
     def joined(self, kept: PartialResults, groups: Groups, marks: np.ufunc) -> PartialResults:
         """Return partial results joined by group, with keys and bounds of the first of each.

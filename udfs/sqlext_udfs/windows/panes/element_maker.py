@@ -107,7 +107,7 @@ class ElementMaker:
         keys, times = self.layout.key_columns(rows), self._timing.read(rows)
         # The engine takes elements in the order of arrival (M5).
         groups = ordered_by_first(self._timing.pieces(numbered(keys, (), rows.num_rows), times))
-        return self._joined(rows, keys, times, groups, groups.first(), arrived), groups
+        return self._joined(rows, keys, times, groups, arrived)[0], groups
 
     def _in_order(self, rows: pa.Table) -> tuple[PartialResults, Ints]:
         """Return elements of rows in the order of their first rows, and the places of these.
@@ -115,18 +115,19 @@ class ElementMaker:
         Elements are put in order, which are fewer, and not the numbers of all rows.
         """
         keys, times = self.layout.key_columns(rows), self._timing.read(rows)
-        groups = self._timing.pieces(numbered(keys, (), rows.num_rows), times)
-        first = groups.first()
-        made, order = self._joined(rows, keys, times, groups, first, 0), np.argsort(first)
+        # Where elements have times these are looked up by group.
+        gaps = self.layout.aggregation.takes_gaps and not self._timing.columns
+        groups = self._timing.pieces(numbered(keys, (), rows.num_rows, gaps=gaps), times)
+        made, first = self._joined(rows, keys, times, groups, 0)
+        order = np.argsort(first)
         return made.take(order), first[order]
 
     def _joined(
-        self, rows: pa.Table, keys: Sequence[pa.Array], times: Times, groups: Groups, first: Ints, arrived: int
-    ) -> PartialResults:
-        aggregation = self.layout.aggregation
-        partials = aggregation.start(rows, groups, aggregation.places(arrived, rows.num_rows))
-        bounds = self._timing.joined(times, groups, first)
-        return PartialResults([taken(k, first) for k in keys], bounds, groups.sizes(), partials)
+        self, rows: pa.Table, keys: Sequence[pa.Array], times: Times, groups: Groups, arrived: int
+    ) -> tuple[PartialResults, Ints]:
+        places = self.layout.aggregation.places(arrived, rows.num_rows)
+        kept, first = self.layout.of_groups(rows, keys, groups, places)
+        return kept._replace(bounds=self._timing.joined(times, groups, first)), first
 
     def _pieces(self, kept: PartialResults) -> Groups:
         keys = numbered(kept.keys, (), kept.rows())
