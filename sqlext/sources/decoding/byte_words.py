@@ -112,6 +112,8 @@ class ByteWords:
         if ends is not None:
             return ends
         ends = self._first(starts, text[0])
+        if len(text) == 1:
+            return ends
         return ends if ends is not None and self._all_have(ends, text) else None
 
     def _same_length(self, starts: Ints, text: bytes) -> Ints | None:

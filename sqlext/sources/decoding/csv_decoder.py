@@ -1,8 +1,9 @@
 """Decode CSV in blocks of lines: by Arrow where its rules are those of Spark and Flink, else text by text.
 
-Arrow differs in what it takes for a number (``0x1F``, no ``+5``, no blanks), in quotes that stand inside a field, in
-lines of blanks, and in texts that are no UTF-8. Cheap looks at the bytes, or Arrow's own refusal, find the blocks where
-that could matter; these are read as texts, and cast as Spark casts.
+Lines of integers and times need no parser (``csv_fields``). Arrow differs in what it takes for a number (``0x1F``, no
+``+5``, no blanks), in quotes that stand inside a field, in lines of blanks, and in texts that are no UTF-8. Cheap looks
+at the bytes, or Arrow's own refusal, find the blocks where that could matter; these are read as texts, and cast as
+Spark casts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pyarrow import csv
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField, require_digits
+from sqlext.sources.decoding.csv_fields import FieldReader
 from sqlext.sources.decoding.line_blocks import LINE_END, blocks, can_cut, first_failing, java_text, line_place
 from sqlext.sources.decoding.malformed import BAD_ROW, at_line
 from sqlext.sources.decoding.spark_casts import cast_texts
@@ -56,7 +58,12 @@ class CsvDecoder:
         Raises:
             SqlExtError: RUN-066 for a line of the wrong length, for a field that its type cannot hold.
         """
+        plain = FieldReader(self.columns, self.read_columns, self.delimiter, self.quote or "", self.null or "")
         for index, block in enumerate(blocks(part)):
+            made = plain.read(block)
+            if made is not None:
+                yield made
+                continue
             try:
                 made = self.decoded(block)
             except (pa.ArrowInvalid, SqlExtError) as error:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.byte_words import ByteWords
 from sqlext.sources.decoding.json_texts import JsonTexts, Unlike
+from sqlext.sources.decoding.line_blocks import piece_end
 from sqlext_udfs.kernel.groups import Ints
 
 #: The keys that lead to a value: its object's, before its own.
@@ -30,9 +31,8 @@ _VALUE = re.compile(rb'(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
 _COMMA, _CLOSE = re.compile(rb" *,"), re.compile(rb" *}")
 _BLANK, _QUOTE, _NEW_LINE = b' "\n'
 
-#: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls;
-#: so many times that where there are more layouts, each of which has its calls.
-_PIECE, _LARGER = 1 << 20, 2
+#: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls.
+_PIECE = 1 << 21
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
 _TRIES, _LAYOUTS = 2, 16
 #: A parser reads lines of more values, and what is nested deeper: what a layout costs grows with the square of both.
@@ -127,11 +127,10 @@ class LayoutReader:
         return made[0] if len(made) == 1 else pa.Table.from_batches(made).combine_chunks().to_batches()[0]
 
     def _cut(self, block: bytes) -> Iterator[memoryview]:
-        """Yield a block in pieces: larger ones where there are more layouts, each of which has its calls."""
+        """Yield a block in pieces."""
         place, whole = 0, memoryview(block)
         while place < len(block):
-            size = _PIECE * min(max(len(self._layouts), 1), _LARGER)
-            end = block.index(b"\n", min(place + size, len(block)) - 1) + 1
+            end = piece_end(block, place, _PIECE)
             yield whole[place:end]
             place = end
 

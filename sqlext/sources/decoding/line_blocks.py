@@ -66,6 +66,11 @@ def blocks(part: Range) -> Iterator[bytes]:
             place += len(block)
 
 
+def piece_end(block: bytes, place: int, size: int) -> int:
+    """Return the end of a piece of about so many bytes of a block that ends with a line: behind a line's end."""
+    return block.index(b"\n", min(place + size, len(block)) - 1) + 1
+
+
 def line_place(part: Range, block: int, line: int) -> str:
     """Return ``path:number`` of a line, numbers from 1; for messages alone, as the file is read once more.
 
