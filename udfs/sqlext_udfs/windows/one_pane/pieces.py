@@ -130,10 +130,13 @@ class SinglePaneEngine(OnePaneEngine):
             return self._pane_table(due, windows.starts, windows.ends)
         groups = self._windows(due, windows)
         first = groups.first()
+        # Without lateness no mark says anything, and nobody need look for the earliest.
+        late = due.marks.any()
+        marks = reduced(EARLIEST, due.marks[windows.places], groups) if late else np.zeros(groups.count, np.int64)
         joined = PartialResults(
             [taken(k, windows.places[first]) for k in due.keys],
             [],
-            reduced(EARLIEST, due.marks[windows.places], groups),
+            marks,
             aggregation.merge([taken(p, windows.places) for p in due.partials], groups),
         )
         return self._pane_table(joined, windows.starts[first], windows.ends[first])

@@ -100,12 +100,20 @@ class Slicing:
         first = self.next_ends(slices, after)
         last = np.minimum(self.last_ends(slices), until)
         counts = np.maximum(0, (last - first) // self.step + 1)
-        places = np.repeat(np.arange(len(slices)), counts)
-        # The number of each window among those of its slice.
-        within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        ends = first[places] + within * self.step
+        places, ends = _series(first, self.step, counts)
         starts = self.periods(slices)[places] if self.cumulating else ends - self.size
         return Expanded(places, starts, ends)
+
+
+def _series(first: Ints, step: int, counts: Ints) -> tuple[Ints, Ints]:
+    """Return so many numbers from each of some on, a step apart, and the place of that one."""
+    each = np.arange(len(first))
+    if len(first) and (counts == counts[0]).all():
+        numbers = first[:, None] + np.arange(counts[0]) * step
+        return np.broadcast_to(each[:, None], numbers.shape).ravel(), numbers.ravel()
+    places = np.repeat(each, counts)
+    within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return places, first[places] + within * step
 
 
 def _floor(times: Ints, width: int, offset: int) -> Ints:
