@@ -51,7 +51,8 @@ class ByteWords:
 
     def __init__(self, block: bytes | memoryview) -> None:
         # Two aligned loads and a shift take less time than one load from any place. The last may reach behind the end.
-        self._words = np.zeros(len(block) // _WORD + 1 + _FAR, _W)
+        self._words = np.empty(len(block) // _WORD + 1 + _FAR, _W)
+        self._words[len(block) // _WORD :] = 0
         self.data: Bytes = self._words.view(np.uint8)[: len(block)]
         self.data[:] = np.frombuffer(block, np.uint8)
         self._begins: list[tuple[Ints, Words]] = []
@@ -144,16 +145,18 @@ class ByteWords:
     def integers(self, starts: Ints, ends: Ints) -> Ints | None:
         """Return integers: up to 16 digits, the first no 0 where there are others, a minus or nothing before them."""
         words = self.begins(starts)
-        negative = (words & _BYTE) == _MINUS
-        if negative.any():
+        first = words & _BYTE
+        negative = first == _MINUS if first.min(initial=_ZERO) < _ZERO else None
+        if negative is not None:
             starts = starts + negative
             (words,) = self.at(starts)
+            first = words & _BYTE
         lengths = ends - starts
         most = int(lengths.max(initial=0))
-        if lengths.min(initial=1) < 1 or most > 2 * _WORD or (((words & _BYTE) == _ZERO) & (lengths > 1)).any():
+        if lengths.min(initial=1) < 1 or most > 2 * _WORD or ((first == _ZERO) & (lengths > 1)).any():
             return None
         values = _digits(words, lengths) if most <= _WORD else self._long(words, starts, lengths)
-        if values is not None and negative.any():
+        if values is not None and negative is not None:
             np.negative(values, out=values, where=negative)
         return values
 
