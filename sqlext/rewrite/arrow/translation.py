@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import ClassVar
 
 import pyarrow as pa
@@ -53,6 +54,8 @@ from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 Resolve = Callable[[Sequence[str]], Expression]
 """The parts of a name -> what it stands for; raises ``Unsuited`` for what Arrow does not read."""
 
+#: So many trees are kept: the texts of a few queries.
+_KEPT_TREES = 256
 _ARITHMETIC: Mapping[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 _TRIED: Mapping[type[exp.Expr], str] = {exp.SafeAdd: "+", exp.SafeSubtract: "-", exp.SafeMultiply: "*"}
 _COMPARISONS: Mapping[type[exp.Expr], str] = {
@@ -110,8 +113,9 @@ def translated(text: str, resolve: Resolve, zone: str) -> Expression:
     return translated_tree(parsed(text), resolve, zone)
 
 
+@lru_cache(_KEPT_TREES)
 def parsed(text: str) -> exp.Expr:
-    """Return a text of Spark SQL as a tree.
+    """Return a text of Spark SQL as a tree, which nobody changes: a query is compiled to check, to plan and to run it.
 
     Raises:
         Unsuited: for one that cannot be read.
