@@ -115,7 +115,7 @@ class ByteWords:
         ends = self._first(starts, text[0])
         if len(text) == 1:
             return ends
-        return ends if ends is not None and self._all_have(ends, text) else None
+        return ends if ends is not None and self.all_have(ends, text) else None
 
     def _same_length(self, starts: Ints, text: bytes) -> Ints | None:
         first = self.data[starts[0] : starts[0] + _WORD * _FAR].tobytes().find(text)
@@ -123,7 +123,7 @@ class ByteWords:
             return None
         ends = starts + first
         some = ends[:: max(1, len(ends) // _WORD)]
-        return ends if self._all_have(some, text) and self._all_have(ends, text) else None
+        return ends if self.all_have(some, text) and self.all_have(ends, text) else None
 
     def _first(self, starts: Ints, byte: int) -> Ints | None:
         found = _first_in(self.begins(starts), byte)
@@ -138,7 +138,8 @@ class ByteWords:
             left = left[found == _WORD]
         return None if len(left) else ends
 
-    def _all_have(self, places: Ints, text: bytes) -> bool:
+    def all_have(self, places: Ints, text: bytes) -> bool:
+        """Return whether a text stands at each of some places, which ascend."""
         inside = int(places[-1]) + len(text) <= len(self.data)
         return inside and bool(self.have(places, text).all())
 

@@ -283,7 +283,7 @@ def _predicted(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting | None:
         return None
     first, *others = layout.values
     starts = lines.begins + len(first.before)
-    if lines.ends[0] < starts[0] or not lines.words.have(lines.begins, first.before).all():
+    if lines.ends[0] < starts[0] or not lines.words.all_have(lines.begins, first.before):
         return None
     spans = []
     for value in others:
@@ -294,7 +294,7 @@ def _predicted(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting | None:
         starts = ends + len(value.before)
     ends = lines.ends + 1 - len(layout.end)
     # Where a line is too short for its texts the last of them was found in the next one.
-    if (ends < starts).any() or not lines.words.have(ends, layout.end[:-1]).all():
+    if (ends < starts).any() or not lines.words.all_have(ends, layout.end[:-1]):
         return None
     found = _Fitting(lines, layout, rows, (*spans, (starts, ends)))
     return found if found.has_values().all() else None

@@ -69,6 +69,16 @@ def test_lines_of_several_layouts_in_their_order() -> None:
     assert made.column("d").null_count == 3
 
 
+def test_a_short_line_behind_long_keys() -> None:
+    """A text that is looked for may be longer than what is left of the block."""
+    key, columns = "k" * 90, (ArrowField("k" * 90, pa.int32()), ArrowField("i", pa.int32()))
+    line = f'{{"{key}":1,"i":22}}'
+    for last in ("{}", '{"i":3}', f'{{"i":3,"{key}":4}}', line[:-3]):
+        made = read(line, line, last, columns=columns)
+        assert made is None or made.column("i").to_pylist() == [22, 22, json.loads(last).get("i")]
+    assert read(line, line.replace("22", "-7"), columns=columns) is not None
+
+
 def test_rows_in_rows() -> None:
     """A key that is not there is NULL, and so is a row that is."""
     lines = [
