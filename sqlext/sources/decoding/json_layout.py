@@ -33,6 +33,8 @@ _BLANK, _QUOTE, _NEW_LINE = b' "\n'
 
 #: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls.
 _PIECE = 1 << 21
+#: So many lines are looked at to guess what the others are like.
+_SOME = 32
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
 _TRIES, _LAYOUTS = 2, 16
 #: A parser reads lines of more values, and what is nested deeper: what a layout costs grows with the square of both.
@@ -279,11 +281,22 @@ def _predicted(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting | None:
 
     Texts have as many quotes as there are. So none is in a value, and what is found is what ``_spans`` finds by quotes.
     """
+    # Few lines tell mostly whether the others are in vain.
+    if _near(lines, slice(None, None, max(1, len(rows) // _SOME)), layout) is None:
+        return None
     if np.count_nonzero(lines.data == _QUOTE) != len(rows) * layout.quotes:
         return None
+    spans = _near(lines, slice(None), layout)
+    found = _Fitting(lines, layout, rows, spans) if spans is not None else None
+    return found if found is not None and found.has_values().all() else None
+
+
+def _near(lines: _Lines, some: slice, layout: Layout) -> tuple[tuple[Ints, Ints], ...] | None:
+    """Return where values are in some lines, if all of these have the texts of a layout and nothing is far."""
+    begins, line_ends = lines.begins[some], lines.ends[some]
     first, *others = layout.values
-    starts = lines.begins + len(first.before)
-    if lines.ends[0] < starts[0] or not lines.words.all_have(lines.begins, first.before):
+    starts = begins + len(first.before)
+    if line_ends[0] < starts[0] or not lines.words.all_have(begins, first.before):
         return None
     spans = []
     for value in others:
@@ -292,12 +305,11 @@ def _predicted(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting | None:
             return None
         spans.append((starts, ends))
         starts = ends + len(value.before)
-    ends = lines.ends + 1 - len(layout.end)
+    ends = line_ends + 1 - len(layout.end)
     # Where a line is too short for its texts the last of them was found in the next one.
     if (ends < starts).any() or not lines.words.all_have(ends, layout.end[:-1]):
         return None
-    found = _Fitting(lines, layout, rows, (*spans, (starts, ends)))
-    return found if found.has_values().all() else None
+    return (*spans, (starts, ends))
 
 
 def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
