@@ -59,6 +59,8 @@ _TEXTS = [
     "r.`y`.z = 'a'",
     "r.y IS NULL",
     "CASE WHEN i > 0 THEN r.y.z ELSE s END",
+    "IF(q, NULL, named_struct('x', i, 'y', s))",
+    "CASE WHEN q THEN NULL WHEN i > 0 THEN s ELSE NULL END",
     "i - t",
     "t * 100",
     "i = 1",

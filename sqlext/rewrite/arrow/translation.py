@@ -299,15 +299,17 @@ class _Translation:
         # CASE x WHEN y compares x with each y.
         of = node.this
         wanted = [b.this if of is None else exp.EQ(this=of, expression=b.this) for b in node.args["ifs"]]
-        values = [self.of(b.args["true"]) for b in node.args["ifs"]]
+        values = [self._branch(b.args["true"]) for b in node.args["ifs"]]
         branches = list(zip(map(self.of, wanted), values, strict=True))
-        default = node.args.get("default")
-        return self._if(branches, None if default is None else self.of(default))
+        return self._if(branches, self._branch(node.args.get("default")))
 
     def condition(self, node: exp.If) -> Expression | None:
-        default = node.args.get("false")
-        branch = (self.of(node.this), self.of(node.args["true"]))
-        return self._if([branch], None if default is None else self.of(default))
+        branch = (self.of(node.this), self._branch(node.args["true"]))
+        return self._if([branch], self._branch(node.args.get("false")))
+
+    def _branch(self, node: exp.Expr | None) -> Expression | None:
+        """Return the value of a branch, None for NULL: to Spark it has the type of the others."""
+        return None if node is None or isinstance(node, exp.Null) else self.of(node)
 
     def tried_cast(self, node: exp.TryCast) -> Expression | None:
         """Return TRY_CAST of a number without fractions of bits to a DECIMAL: NULL of one with too many digits."""
@@ -419,14 +421,17 @@ class _Translation:
         same = isinstance(up, exp.Literal) and up == down and _WRAPS_AT.get(int(up.this)) == target
         return self._apply("narrowed", target, value) if same and value.type == pa.int64() else None
 
-    def _if(self, branches: list[tuple[Expression, Expression]], default: Expression | None) -> Expression | None:
-        types = {v.type for _, v in branches} | ({default.type} if default is not None else set())
+    def _if(
+        self, branches: list[tuple[Expression, Expression | None]], default: Expression | None
+    ) -> Expression | None:
+        values = [*(value for _, value in branches), default]
+        types = {value.type for value in values if value is not None}
         # Branches of different types would be cast to a common one (Spark's CaseWhenCoercion, IfCoercion).
         if len(types) != 1 or not all(_is_condition(c) for c, _ in branches):
             return None
         (common,) = types
-        parts = [part for branch in branches for part in branch]
-        return Case(common, inputs=(*parts, default if default is not None else Literal(common)))
+        parts = [part or Literal(common) for branch in branches for part in branch]
+        return Case(common, inputs=(*parts, default or Literal(common)))
 
     def _apply(self, function: str, of: pa.DataType, *inputs: Expression) -> Expression:
         return Apply(of, function=function, inputs=inputs)

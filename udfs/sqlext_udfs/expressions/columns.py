@@ -227,9 +227,11 @@ class Case(Expression):
         for condition, result in zip(whens[::2], whens[1::2], strict=True):
             holds = pc.fill_null(_truth(evaluated_where(condition, rows, open_)), False)
             here = pc.and_(open_, holds)
-            parts.append((here, self._value(result, rows, here)))
-            open_ = pc.and_not(open_, holds)
-        made = self._value(otherwise, rows, open_)
+            if here.true_count:
+                parts.append((here, self._value(result, rows, here)))
+                open_ = pc.and_not(open_, holds)
+        # Where a branch takes each row, nobody looks at ELSE; the last branch is what the others replace.
+        made = self._value(otherwise, rows, open_) if open_.true_count or not parts else parts.pop()[1]
         # Branches do not overlap, so any order would do; each replaces what ELSE left there.
         for here, value in reversed(parts):
             made = pc.if_else(here, value, made)
