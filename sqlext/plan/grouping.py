@@ -35,6 +35,7 @@ class Combining(Enum):
     NEVER = "never"
     WHERE_CHEAPER = "where that costs less"
     BELOW_OURS = "below operators of ours"
+    AT_ONCE = "in a query that is one batch"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
--- what: of windows of windows neither is combined where rows are read: Spark keeps both.
+-- what: of a stream's windows of windows neither is combined where rows are read: Spark keeps both.
 -- source: arrow
+CREATE TABLE a_few (user_name STRING, amount INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '/in/clicks', 'format' = 'json', 'maxFilesPerTrigger' = '10');
 SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE (
-  SELECT user_name, window_start, window_end, window_time AS ts FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+  SELECT user_name, window_start, window_end, window_time AS ts FROM TABLE(TUMBLE(TABLE a_few, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
   GROUP BY user_name, window_start, window_end, window_time
 ), DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end;
 
 -- becomes
--- view sqlext_clicks: readStream json /in/clicks (mode='FAILFAST', timeZone='UTC', recursiveFileLookup='true', maxFileAge='36500d')
+-- view sqlext_a_few: readStream json /in/clicks (mode='FAILFAST', timeZone='UTC', recursiveFileLookup='true', maxFileAge='36500d', maxFilesPerTrigger='10')
 --   columns user_name STRING, amount INT, ts TIMESTAMP
 -- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
 -- shown
@@ -28,18 +30,18 @@ FROM (
                 user_name,
                 amount,
                 CASE
-                  WHEN ts IS NULL THEN CAST(raise_error('[RUN-001] rowtime clicks.ts is NULL') AS TIMESTAMP)
-                  WHEN ts < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.ts lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
+                  WHEN ts IS NULL THEN CAST(raise_error('[RUN-001] rowtime a_few.ts is NULL') AS TIMESTAMP)
+                  WHEN ts < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime a_few.ts lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
                   ELSE ts END AS ts,
                 CAST(NULL AS STRING) AS __heartbeat
-              FROM sqlext_clicks
+              FROM sqlext_a_few
               UNION ALL
               SELECT NULL, NULL, CAST(value AS TIMESTAMP), value
               FROM sqlext_heartbeat
             ) WATERMARK ts DELAY OF INTERVAL '5' SECOND
           )
           WHERE __seen AND __heartbeat IS NULL
-        ) AS clicks
+        ) AS a_few
       ) AS __q0
       GROUP BY __window, user_name
     ) AS __q0

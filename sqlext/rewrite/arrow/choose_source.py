@@ -62,8 +62,11 @@ def pays(node: Aggregate, renderer: Rendering) -> bool:
         return False
     if renderer.local:  # there is no other
         return True
-    if node.combining is Combining.NEVER:
+    if node.combining is Combining.NEVER or (node.combining is Combining.AT_ONCE and not renderer.at_once):
         return False
+    below = grouped_below(node)
+    if below is not None:  # what comes out of our operator is grouped by ours, where its rows are
+        return pays(below, renderer)
     scan = _only_scan(node)
     if scan is None:
         return False
@@ -87,6 +90,11 @@ def pays(node: Aggregate, renderer: Rendering) -> bool:
         return False
     enough = ENOUGH_FOR_SESSIONS if kind is WindowKind.SESSION else ENOUGH_FOR_WINDOWS
     return _lies_there(scan.table, enough if text else ENOUGH_PARQUET_FOR_WINDOWS, renderer)
+
+
+def grouped_below(node: Aggregate) -> Aggregate | None:
+    """Return the grouping whose rows a grouping takes in the end, None where there is none."""
+    return next((n for n in walk(node.input) if isinstance(n, Aggregate)), None)
 
 
 def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | None:

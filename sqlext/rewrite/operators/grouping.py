@@ -24,7 +24,7 @@ from sqlext.plan.joins import may_lack_times
 from sqlext.plan.scope import Shape, own_parts, shape
 from sqlext.plan.windows.lengths import OVERLAPPING, WindowKind
 from sqlext.quoting import identifier, string
-from sqlext.rewrite.arrow.choose_source import chosen_beside, chosen_input, left_to_spark
+from sqlext.rewrite.arrow.choose_source import chosen_beside, chosen_input, grouped_below, left_to_spark
 from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -184,9 +184,13 @@ class GroupingSql:
         return texts
 
     def can_combine(self) -> bool:
-        """Whether Arrow can do the operator's first part, for aggregates that give what Spark's give, bit by bit."""
+        """Whether Arrow can do the operator's first part, for aggregates that give what Spark's give, bit by bit.
+
+        Of rows that another grouping gives that is done where they come out (``compiler.handed_on``).
+        """
         plain = all(a.function in _SAME_AS_SPARKS and not a.distinct for a in self.accumulators.accumulators)
-        return plain and (self.renderer.local or self._pushed is not None)
+        given = self.renderer.local or grouped_below(self.node) is not None
+        return plain and (given or self._pushed is not None)
 
     # The three steps
 

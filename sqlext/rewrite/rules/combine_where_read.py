@@ -1,8 +1,9 @@
 """Let our operator keep groups that Spark could keep, where their rows are combined as they are read.
 
-It applies only where Spark keeps nothing else above or below. Chains of windows and joins that are Spark's stay so.
-Below operators of ours it also applies to several inputs, and to the first of a chain of windows. Rendering the
-grouping shows whether Arrow can read the rows (``arrow.choose_source``).
+It applies only where Spark keeps nothing else above or below. Chains of windows and joins that are Spark's stay so,
+but in one batch groups of groups are ours too: there nothing is kept. Below operators of ours it also applies to
+several inputs, and to the first of a chain of windows. Rendering the grouping shows whether Arrow can read the rows
+(``arrow.choose_source``).
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ def with_combining(plan: PlanNode) -> PlanNode:
     def rule(node: PlanNode) -> PlanNode:
         if not isinstance(node, Aggregate):
             return node
-        free = alone or (below_ours and sum(map(_kept_by_spark, walk(node))) == 1)
-        return replace(node, combining=combining if free and _could_be_ours(node) else Combining.NEVER)
+        kept = [n for n in walk(node) if _kept_by_spark(n)]
+        if not all(isinstance(n, Aggregate) and _could_be_ours(n) for n in (node, *kept)):
+            return replace(node, combining=Combining.NEVER)
+        free = alone or (below_ours and len(kept) == 1)
+        return replace(node, combining=combining if free else Combining.AT_ONCE)
 
     return plan.transform(rule)
 

@@ -69,12 +69,17 @@ def test_what_gives_each_row_once(tmp_path: Path, query: str) -> None:
         (f"{_COUNTS} UNION ALL SELECT k, CAST(v AS BIGINT) FROM u", "", ""),
         ("SELECT k, CAST(v AS BIGINT) FROM t", ", 'maxFilesPerTrigger' = '1'", ""),
         ("SELECT k, CAST(v AS BIGINT) FROM t", ", 'source.monitor-interval' = '1 s'", ""),
-        (f"SELECT k, MAX(n) FROM ({_WINDOWED}) GROUP BY k", "", "SET 'sqlext.sink.updates' = 'final-state';"),
         ("SELECT k, CAST(CURRENT_WATERMARK(ts) IS NULL AS BIGINT) FROM t", "", ""),
     ],
 )
 def test_what_stays_a_stream(tmp_path: Path, query: str, options: str, settings: str) -> None:
     assert not is_at_once(tmp_path, query, options, settings)
+
+
+@pytest.mark.parametrize("keys", ["k", "k, window_start, window_end"])
+def test_groups_of_windows_are_one_batch(tmp_path: Path, keys: str) -> None:
+    query = f"SELECT k, MAX(n) FROM ({_WINDOWED}) GROUP BY {keys}"
+    assert is_at_once(tmp_path, query, "", "SET 'sqlext.sink.updates' = 'final-state';" if keys == "k" else "")
 
 
 def test_more_rows_than_fit_into_memory_stay_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
