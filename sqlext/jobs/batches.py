@@ -125,7 +125,7 @@ class WholeWriter(BatchWriter):
     """Hands all rows of a query to a sink as the one batch of a stream that has nothing else to tell.
 
     Args:
-        whole: the rows.
+        whole: opens the rows.
         settings: gives the Spark settings that they are planned under.
         other: writes them in another way than as rows of Spark, where that is possible.
     """
@@ -136,7 +136,7 @@ class WholeWriter(BatchWriter):
         name: str,
         query: Query,
         locks: Sequence[threading.Lock],
-        whole: Whole,
+        whole: Callable[[], Whole],
         settings: Callable[[], AbstractContextManager[None]],
         other: SmallResult | FilesWhereMade | None = None,
     ) -> None:
@@ -147,18 +147,20 @@ class WholeWriter(BatchWriter):
 
     def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
         if self._other is not None:
-            with self._settings():
-                found = self._other.written(batch_id, repeated=repeated)
+            found = self._other.written(batch_id, self._settings, repeated=repeated)
             if found is not None:
                 self._query.wrote(self._name, *found)
                 return
+        # One thread at a time: views are one for the whole Spark session, as its settings are.
+        with self._settings():
+            whole = self._whole()
         if self._sink.single_pass and not repeated:
-            self._sink.write_new(self._whole.rows, batch_id)
+            self._sink.write_new(whole.rows, batch_id)
         else:
             # Observations tell of what was computed for itself, not of what a sink makes of it in several jobs.
-            with _computed(self._whole.rows, self._settings()) as rows:
+            with _computed(whole.rows, self._settings()) as rows:
                 (self._sink.write if repeated else self._sink.write_new)(rows, batch_id)
-        self._query.wrote(self._name, self._whole.written(), self._whole.read())
+        self._query.wrote(self._name, whole.written(), whole.read())
 
 
 class ServerWriter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ class JobPart:
         beside: what rows come beside its own.
         timekeeping: of its inputs, where they have no end.
         clock: the folder of files that its clock is, None for the machine's.
-        whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
+        whole: opens all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
         other: writes these rows in another way than as rows of Spark, where that is possible.
         real_time: ms that a batch of Spark's real-time mode lasts; None: rows come in micro-batches.
         tables: those that it reads, for messages.
@@ -93,7 +94,7 @@ class JobPart:
     beside: Beside = Beside()
     timekeeping: Timekeeping | None = None
     clock: str | None = None
-    whole: Whole | None = None
+    whole: Callable[[], Whole] | None = None
     other: SmallResult | FilesWhereMade | None = None
     real_time: int | None = None
     tables: tuple[Table, ...] = ()

@@ -388,13 +388,19 @@ def fed(drafts: Sequence[Draft]) -> list[bool]:
     return found
 
 
-def shared_by(drafts: Sequence[Draft], places: Sequence[Place | None]) -> tuple[SharedRead, ...]:
+def shared_by(
+    drafts: Sequence[Draft], places: Sequence[Place | None], scripts: Sequence[SparkScript]
+) -> tuple[SharedRead, ...]:
     """Return the tables that queries of a job read together, of those that still have to be read.
 
     What has come to its end, or has written its batch, must not be computed once more with the others.
+
+    Args:
+        drafts, places: of its queries.
+        scripts: theirs, as they are opened.
     """
-    scripts = [
-        replace(d.script, steps=()) if p is None or p.run.finished or p.home.last_batch() >= 0 else d.script
-        for d, p in zip(drafts, places, strict=True)
+    read = [
+        replace(script, steps=()) if p is None or p.run.finished or p.home.last_batch() >= 0 else script
+        for script, p in zip(scripts, places, strict=True)
     ]
-    return shared_reads(scripts, [d.insert for d in drafts])
+    return shared_reads(read, [d.insert for d in drafts])

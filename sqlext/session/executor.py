@@ -51,7 +51,7 @@ from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
-from sqlext.session.local_plans import written_otherwise
+from sqlext.session.local_plans import small_result, written_otherwise
 from sqlext.session.materialized import own_place
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import (
@@ -78,7 +78,7 @@ from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.reading.shared_rows import PackedTables, SharedRows
 from sqlext.spark.reading.ticks import TickSource
-from sqlext.spark.reading.views import CarriedState, Opened, common_arguments, open_script
+from sqlext.spark.reading.views import CarriedState, Opened, handing_on, open_script
 from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, source_settings, spark_settings
@@ -90,6 +90,8 @@ from sqlext_catalog.model import ObjectName, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from sqlext.sinks.small_results import SmallResult
 
 T = TypeVar("T")
 #: The first columns of what Spark answers to SET.
@@ -263,7 +265,7 @@ class SparkHandler:
             sink = self._with_sides(shown, script, replace(context, query=name), statement.span, env)
             place = Place(home, QueryRun("select", {}))
             part = JobPart(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
-            part = self._as_scripted(part, opened, script, plan, env)
+            part = self._as_scripted(part, lambda: opened, script, plan, env)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), leaves)
             undo.pop_all()  # from here on the job removes the folder, when it ends
         started = limited(job.start(), self.state.policy.limits, statement.span)
@@ -370,8 +372,11 @@ class SparkHandler:
 
     def _shared(self, drafts: Sequence[Draft], places: Sequence[Place | None], env: Environment) -> PackedTables:
         """Return the tables that queries of a job read together."""
-        common = [common_arguments(d.script, env.functions) for d in drafts]
-        return PackedTables(self.spark_session, shared_by(drafts, places), common)
+        common = [d.script.common_arguments(env.functions) for d in drafts]
+        handed = [handing_on(d.script, env.zone, of) for d, of in zip(drafts, common, strict=True)]
+        scripts = [of.script if of is not None else d.script for d, of in zip(drafts, handed, strict=True)]
+        reads = shared_by(drafts, places, scripts)
+        return PackedTables(self.spark_session, reads, common, handed)
 
     def _parts(
         self,
@@ -388,19 +393,44 @@ class SparkHandler:
             home, of = place.home if place else None, shared.of(number)
             return self._open(draft.script, env, home, draft.insert.span, runs=not schedule.bounded, shared=of)
 
+        def small(number: int) -> SmallResult | None:
+            draft, place = drafts[number], places[number]
+            if not draft.script.at_once:
+                return None
+            found = _guarded(lambda: small_result(draft, place, shared.of(number), env), draft.insert.span)
+            if found is not None:
+                self._require_able(draft.script, env, place.home if place else None, draft.insert.span)
+            return found
+
         queries = list(zip(drafts, places, strict=True))
-        early = [None if waits else opened(number) for number, waits in enumerate(fed(drafts))]
+        # Of a query that is finished here Spark gets no views, unless there is more of its rows than is thought.
+        here = [small(number) for number in range(len(drafts))]
+        late = [waits or here[number] is not None for number, waits in enumerate(fed(drafts))]
+        early = [None if waits else opened(number) for number, waits in enumerate(late)]
         sinks = [(draft, sink) for draft, place in queries for sink in sinks_of(draft, place, env)]
         for draft, sink in sinks if len(sinks) > 1 else ():  # one alone refuses as it is opened
             _guarded(partial(require_sink, self.spark_session, *sink), draft.insert.span)
         return [
-            self._insert_part(draft, place, found or opened(number), env, shared.of(number))
-            for number, ((draft, place), found) in enumerate(zip(queries, early, strict=True))
+            self._insert_part(draft, place, env, found or partial(opened, number), of)
+            for number, ((draft, place), found, of) in enumerate(zip(queries, early, here, strict=True))
         ]
 
     def _insert_part(
-        self, draft: Draft, place: Place | None, opened: Opened, env: Environment, shared: SharedRows
+        self,
+        draft: Draft,
+        place: Place | None,
+        env: Environment,
+        rows: Opened | Callable[[], Opened],
+        small: SmallResult | None,
     ) -> JobPart:
+        """Return what runs an INSERT.
+
+        Args:
+            draft, place: the query.
+            env: what its text may name.
+            rows: its rows, or what opens them.
+            small: how it is finished in this process, where it is.
+        """
         insert, script = draft.insert, draft.script
         context = sink_context(draft, place, env)
         spec = connector_of(insert.table).write_spec(insert.table)
@@ -408,26 +438,34 @@ class SparkHandler:
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
         sink = self._with_sides(sink, script, context, insert.span, env, spec.primary_key)
         targets = _targets(insert.table.name.plain, script)
+        if small is not None and not isinstance(rows, Opened):
+            assert place is not None
+            part = JobPart(draft.name, insert.span, self._tick(place), sink, targets, script.output_mode, place)
+            return self._as_scripted(replace(part, other=small), rows, script, insert.plan, env)
+        opened = rows if isinstance(rows, Opened) else rows()
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
         part = replace(part, real_time=asked_for(env.settings))
         if place is not None and script.at_once:
-            otherwise = written_otherwise(self.spark_session, draft, place, sink, shared, env, opened)
-            part = replace(part, other=otherwise)
-        return self._as_scripted(part, opened, script, insert.plan, env)
+            part = replace(part, other=written_otherwise(self.spark_session, draft, place, sink, opened))
+        return self._as_scripted(part, lambda: opened, script, insert.plan, env)
+
+    def _tick(self, place: Place) -> DataFrame:
+        """Return the stream of one row that brings a batch about."""
+        first = TickSource(place.home.ticks, runs=False).open(self.spark_session, "start")
+        assert first is not None
+        return first
 
     def _as_scripted(
-        self, part: JobPart, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment
+        self, part: JobPart, opened: Callable[[], Opened], script: SparkScript, plan: PlanNode, env: Environment
     ) -> JobPart:
-        """Return a part with what its script and its plan say of how it runs."""
+        """Return a part with what its script and its plan say of how it runs; ``opened`` gives its rows."""
         part = replace(part, tables=script.tables, steps=steps_of(plan, " and ".join(part.targets)))
         place, clock = part.place, env.settings.get("sqlext.clock")
         if script.at_once:
             # Its rows are static. A stream of one tick hands them to ``foreachBatch``, so that the checkpoint and the
             # sink count them as one batch, as they do for any other query.
             assert place is not None
-            first = TickSource(place.home.ticks, runs=False).open(self.spark_session, "start")
-            assert first is not None
-            return replace(part, rows=first, whole=Whole.of(opened.rows, opened.read), ticks="start")
+            return replace(part, rows=self._tick(place), whole=lambda: _whole(opened()), ticks="start")
         kept = place is not None and bool(script.kept)
         return replace(
             part,
@@ -505,8 +543,7 @@ class SparkHandler:
         """
         spark = self.spark_session
         try:
-            require_script(script, env.policy, span)
-            self._require_workers(script, home)
+            self._require_able(script, env, home, span)
             with quiet():
                 whole = (spark, script, env.zone, home, ticks, env.functions, self.state.frames)
                 return open_script(*whole, skips=skips, shared=shared, state=state)
@@ -514,6 +551,11 @@ class SparkHandler:
             raise refused(error, span) from error
         except SqlExtError as error:
             raise error.at(span) from error.__cause__
+
+    def _require_able(self, script: SparkScript, env: Environment, home: QueryHome | None, span: Span) -> None:
+        """Refuse a script that may not run here, or cannot."""
+        require_script(script, env.policy, span)
+        self._require_workers(script, home)
 
     def _require_workers(self, script: SparkScript, home: QueryHome | None) -> None:
         if script.runs_python:
@@ -532,6 +574,10 @@ class SparkHandler:
         kept = CASE_SENSITIVE if env.mode == "flink" else frozenset[str]()
         wanted = self.options.rules.settable(query_settings(env.zone, scripts))
         return spark_settings(self.spark_session, wanted, kept | source_settings(scripts).keys())
+
+
+def _whole(opened: Opened) -> Whole:
+    return Whole.of(opened.rows, opened.read)
 
 
 def _targets(name: str, script: SparkScript) -> tuple[str, ...]:

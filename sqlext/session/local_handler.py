@@ -223,7 +223,8 @@ class LocalHandler:
             return start_job(name, parts, log, clock, self.options.interval)
         from sqlext.jobs.in_process import run_job
 
-        return run_job(name, parts, log, shared_by(prepared.job.drafts, places))
+        drafts = prepared.job.drafts
+        return run_job(name, parts, log, shared_by(drafts, places, [draft.script for draft in drafts]))
 
     # All others
 

@@ -160,31 +160,30 @@ def most_bytes(env: Environment) -> int:
 
 
 def written_otherwise(
-    spark: SparkSession,
-    draft: Draft,
-    place: Place,
-    sink: Sink,
-    shared: SharedRows,
-    env: Environment,
-    opened: Opened,
-) -> SmallResult | FilesWhereMade | None:
+    spark: SparkSession, draft: Draft, place: Place, sink: Sink, opened: Opened
+) -> FilesWhereMade | None:
     """Return how a query of one batch is written, if not as rows that Spark hands to its sink."""
     if place.run.finished:
         return None
     if draft.script.makes_rows:
         return _files_where_read(spark, draft.script, place, sink)
-    small = _small_result(draft, place, shared, env) if shared.tables.reads else None
-    if small is not None or opened.last is None:
-        return small
+    if opened.last is None:
+        return None
     from sqlext.sinks.files_where_read import files_of_last
 
     return files_of_last(opened.last, opened.read, sink)
 
 
-def _small_result(draft: Draft, place: Place, shared: SharedRows, env: Environment) -> SmallResult | None:
-    """Return how a query is finished here, where little is left of its tables; None: Spark finishes it."""
+def small_result(draft: Draft, place: Place | None, shared: SharedRows, env: Environment) -> SmallResult | None:
+    """Return how a query is finished here, where little is left of its tables; None: Spark finishes it.
+
+    Its tables are open then: who asks for their rows has them read.
+
+    Raises:
+        OptionError: OPT-009 if nothing lies at the path of one.
+    """
     reads = draft.script.read_by_arrow
-    if not shared.shares_all(reads):
+    if place is None or place.run.finished or not shared.tables.reads or not shared.shares_all(reads):
         return None
     from sqlext.sinks.small_results import SmallResult
 
@@ -194,6 +193,7 @@ def _small_result(draft: Draft, place: Place, shared: SharedRows, env: Environme
         sink = local_sink_of(draft.insert, script, context)
     except NotLocalError:
         return None
+    shared.open(reads, place.home.sources.below(uuid.uuid4().hex))
     return SmallResult(script, sink, context, partial(shared.small, reads, most_bytes(env)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -77,8 +78,15 @@ class FilesWhereMade:
     sink: Sink
     staged: Callable[[str], StagedFiles]
 
-    def written(self, batch_id: int, *, repeated: bool) -> BatchCounts | None:
+    def written(
+        self, batch_id: int, settings: Callable[[], AbstractContextManager[None]], *, repeated: bool
+    ) -> BatchCounts | None:
         """Write a batch; None where it may have been written, and its rows are counted otherwise.
+
+        Args:
+            batch_id: its number.
+            settings: gives the Spark settings that its rows are planned under.
+            repeated: whether it may have been written before.
 
         Raises:
             SqlExtError: what cannot be read or computed, or what the sink refuses.
@@ -86,7 +94,8 @@ class FilesWhereMade:
         if repeated:
             return None
         counts: list[BatchCounts] = []
-        self.sink.write_parts(batch_id, partial(self._stage, counts))
+        with settings():
+            self.sink.write_parts(batch_id, partial(self._stage, counts))
         return counts[0]
 
     def _stage(self, counts: list[BatchCounts], where: str) -> Iterable[str]:

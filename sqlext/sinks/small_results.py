@@ -7,6 +7,7 @@ numbers of batches are the same, so a batch is one and the same, whoever has wri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,13 +41,21 @@ class SmallResult:
     context: SinkContext
     given: Callable[[], Mapping[str, ReadRows] | None]
 
-    def written(self, batch_id: int, *, repeated: bool) -> BatchCounts | None:
+    def written(
+        self, batch_id: int, settings: Callable[[], AbstractContextManager[None]], *, repeated: bool
+    ) -> BatchCounts | None:
         """Write a batch; None where Spark must do it.
+
+        Args:
+            batch_id: its number.
+            settings: gives the Spark settings for what Spark does of it; one query has them at a time.
+            repeated: whether it may have been written before.
 
         Raises:
             SqlExtError: what the operators or the sink refuse.
         """
-        given = self.given()
+        with settings():
+            given = self.given()
         if given is None:
             return None
         found = computed(self.script, None, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark import StorageLevel
+from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
 
 from sqlext.errors import SqlExtError
@@ -61,18 +62,18 @@ _BOTH = pytest.mark.parametrize("who", [_HERE, _SPARK], ids=["here", "spark"])
 def test_a_table_is_opened_once(events: Workspace, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
     finished: list[object] = []
     monkeypatch.setattr(small_results, "computed", lambda *given: finished.append(given) or engine.computed(*given))
-    opened: list[bool] = []
-    original = data_source.open_arrow
+    opened: list[object] = []
+    original = data_source.open_at_once
 
-    def counted(*given: object, at_once: bool = False) -> object:
-        opened.append(at_once)
-        return original(*given, at_once=at_once)  # type: ignore[arg-type]
+    def counted(spark: SparkSession, source: data_source.ArrowInput) -> object:
+        opened.append(source)
+        return original(spark, source)
 
-    monkeypatch.setattr(data_source, "open_arrow", counted)
+    monkeypatch.setattr(data_source, "open_at_once", counted)
     query = events.run(who + _SET)[-1].query
     query.await_termination()
     assert _written(events) == _expected()
-    assert opened == [True]
+    assert len(opened) == 1
     assert len(finished) == (len(_INSERTS) if who == _HERE else 0)
     progress = query.progress
     # Each query has read the whole table, as it says.

@@ -238,11 +238,11 @@ def _program(branches: Sequence[Stages], columns: Columns) -> Program | None:
             if value.type != of and not pa.types.is_null(value.type):
                 return None
             typed.append((name, value if value.type == of else Literal(of)))
-        made.append(_narrowed((*others, Stage(tuple(typed), last.where))))
+        made.append(with_what_is_read((*others, Stage(tuple(typed), last.where))))
     return Program(None, None, tuple(made))
 
 
-def _narrowed(stages: Stages) -> Stages:
+def with_what_is_read(stages: Stages) -> Stages:
     """Return SELECTs without the columns that none above looks at; so such a column fails no query, as on Spark."""
     *below, last = stages
     if not below:
@@ -250,4 +250,4 @@ def _narrowed(stages: Stages) -> Stages:
     read = frozenset().union(*(value.columns() for _, value in last.columns))
     read |= last.where.columns() if last.where is not None else frozenset()
     columns = tuple((name, value) for name, value in below[-1].columns if name in read)
-    return (*_narrowed((*below[:-1], replace(below[-1], columns=columns))), last)
+    return (*with_what_is_read((*below[:-1], replace(below[-1], columns=columns))), last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.quoting import string
 from sqlext.rewrite.expressions.python_functions import called
 from sqlext.settings import DEFAULT_BUCKETS
+from sqlext.user_functions import UserFunctions
 from sqlext.watermarks.inputs import Input
 from sqlext_catalog.model import Table
 
@@ -335,6 +337,10 @@ class SparkScript:
     def python_functions(self) -> tuple[str, ...]:
         """The users' Python functions that it calls, in lower case."""
         return called(self.sql)
+
+    def common_arguments(self, registered: UserFunctions) -> Mapping[str, object]:
+        """Return the arguments that all its operators have; ``registered``: the user's classes, which they name."""
+        return {"registered": registered, "buckets": self.buckets, "closed": self.closed}
 
     @property
     def keeps_state(self) -> bool:

@@ -192,7 +192,7 @@ class NewVersions(SparkHandler):
         # A name of its own: the old version may run in this very session.
         name = f"{draft.name} (new version)"
         part = JobPart(name, draft.insert.span, opened.rows, sink, (name,), draft.script.output_mode, place)
-        return self._as_scripted(part, opened, draft.script, draft.insert.plan, env)
+        return self._as_scripted(part, lambda: opened, draft.script, draft.insert.plan, env)
 
     def replacement(self, candidate: Deployable, place: Place | None = None) -> Replacement:
         """Return how the rows of a query's sink are replaced by those of a version, or that they stay.

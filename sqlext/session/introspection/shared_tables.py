@@ -35,8 +35,9 @@ def shared_tables(
         return [()] * len(scripts)  # in this process each reads its topics by itself
     if here:
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
-    lines: list[Sequence[str]] = list(told(scripts, known))
-    reads = shared_reads(scripts, known)
+    opened = scripts if here else [_handing_on(script, env) for script in scripts]
+    lines: list[Sequence[str]] = list(told(opened, known))
+    reads = shared_reads(opened, known)
     finished = set() if here else _finished_here(reads, scripts, known, env)
     for read in reads:
         few_left = [member.query for member in read.members if member.query in finished]
@@ -47,6 +48,15 @@ def shared_tables(
         for queries, text in _combined_once(read, scripts, [insert.table.name.name for insert in known]):
             lines = [[*of, f"{read.table.name.name}: {text}"] if n in queries else of for n, of in enumerate(lines)]
     return lines
+
+
+def _handing_on(script: SparkScript, env: Environment) -> SparkScript:
+    """Return the script of a query as Spark gets it: operators of one batch hand on what they give."""
+    if not script.at_once:
+        return script
+    from sqlext.rewrite.compiler.handed_on import handed_on  # it needs Arrow, which few statements do
+
+    return handed_on(script, env.zone, script.common_arguments(env.functions)).script
 
 
 def _finished_here(

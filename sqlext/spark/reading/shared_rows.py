@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlext.local.reading import MemberRows, ReadRows
+    from sqlext.rewrite.compiler.handed_on import HandedOn
     from sqlext.spark.reading.arrow_sources import CountedRows
     from sqlext.spark.reading.data_source import ArrowInput
 
@@ -29,11 +30,13 @@ class PackedTables:
     Attributes:
         reads: the tables and their views.
         common: of each query the arguments that all its operators have.
+        handed: of each query that is one batch its operators, as they hand on what they give.
     """
 
     spark: SparkSession
     reads: Sequence[SharedRead]
     common: Sequence[Mapping[str, Any]]
+    handed: Sequence[HandedOn | None]
     _kept: dict[int, DataFrame] = field(default_factory=dict)
     _small: dict[int, Mapping[int, MemberRows]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -81,6 +84,12 @@ class PackedTables:
                 raise WorkFailedError(rows.failure)
             found[step.view] = rows.rows
         return found
+
+    def open(self, query: int, steps: Sequence[ArrowView], sources: Location) -> None:
+        """Open the tables of a query's views; see ``SharedRows``."""
+        for place in (self._place(query, step) for step in steps):
+            if place is not None:
+                self._packed(place[0], sources)
 
     def shares(self, query: int, step: ArrowView) -> bool:
         """Whether a view's table is read together with others."""
@@ -165,6 +174,11 @@ class SharedRows:
     tables: PackedTables
     query: int
 
+    @property
+    def handed(self) -> HandedOn | None:
+        """The query, where it is one batch, as its operators hand on what they give."""
+        return self.tables.handed[self.query]
+
     def rows(self, step: ArrowView, sources: Location) -> CountedRows | None:
         """Return the packed rows of a view, None where it shares its table with no other.
 
@@ -177,10 +191,18 @@ class SharedRows:
         """
         return self.tables.rows(self.query, step, sources)
 
+    def open(self, steps: Sequence[ArrowView], sources: Location) -> None:
+        """Open the tables of views, which no query has asked for yet; raises as ``rows``."""
+        self.tables.open(self.query, steps, sources)
+
     def small(self, steps: Sequence[ArrowView], most: int) -> Mapping[str, ReadRows] | None:
         """Return the packed rows of views, here; None where one has more bytes; see ``PackedTables.small``."""
         return self.tables.small(self.query, steps, most)
 
+    def shares(self, step: ArrowView) -> bool:
+        """Whether the table of a view is read together with others."""
+        return self.tables.shares(self.query, step)
+
     def shares_all(self, steps: Sequence[ArrowView]) -> bool:
         """Whether the tables of views are all read together with others."""
-        return all(self.tables.shares(self.query, step) for step in steps)
+        return all(map(self.shares, steps))

@@ -120,11 +120,11 @@ def open_script(
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
         AnalysisException: what Spark refuses in the query.
     """
-    common = common_arguments(script, registered)
+    common = script.common_arguments(registered)
     replays = script.replays if home is not None else ()
     own = OwnReaders(spark, script, home, shared)
     before = states_before(script, state) if state is not None else {}
-    handed = _handed_on(script, zone, common)
+    handed = _narrowed(handing_on(script, zone, common) if shared is None else shared.handed, shared)
     script = handed.script if handed is not None else script
     operators = handed.operators if handed is not None else {}
     opening = _Opening(spark, zone, home, ticks, common, frames, own, replays, skips, before, operators)
@@ -142,7 +142,7 @@ def open_script(
     return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted), last)
 
 
-def _handed_on(script: SparkScript, zone: str, common: Mapping[str, Any]) -> HandedOn | None:
+def handing_on(script: SparkScript, zone: str, common: Mapping[str, Any]) -> HandedOn | None:
     """Return the script whose operators hand on what they give; None where they keep state."""
     if not script.at_once:
         return None
@@ -151,9 +151,13 @@ def _handed_on(script: SparkScript, zone: str, common: Mapping[str, Any]) -> Han
     return handed_on(script, zone, common)
 
 
-def common_arguments(script: SparkScript, registered: UserFunctions) -> Mapping[str, Any]:
-    """Return the arguments that all operators of a query have."""
-    return {"registered": registered, "buckets": script.buckets, "closed": script.closed}
+def _narrowed(handed: HandedOn | None, shared: SharedRows | None) -> HandedOn | None:
+    """Return a query whose operators carry what is looked at; rows of tables that are read together stay."""
+    if handed is None:
+        return None
+    from sqlext.rewrite.compiler.narrowed import narrowed  # it needs Arrow, which few statements do
+
+    return narrowed(handed, shared.shares if shared is not None else lambda _: False)
 
 
 def states_before(script: SparkScript, state: CarriedState) -> Mapping[str, StateBefore]:
