@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 import pyarrow as pa
@@ -82,6 +82,19 @@ def widest(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     # An integer beside a FLOAT is FLOAT or DOUBLE to Spark, as ANSI mode says. DOUBLE is DOUBLE either way.
     numbers = (*INTEGERS, *FLOATS)
     return pa.float64() if one in numbers and other in numbers and pa.float64() in (one, other) else None
+
+
+def common_type(values: Iterable[Expression]) -> pa.DataType | None:
+    """Return the type that Spark gives values of CASE, IF, COALESCE and their like; None where only Spark knows.
+
+    A NULL without a type takes any. Of integers, and of integers beside a DOUBLE, it is the widest.
+    """
+    found: pa.DataType | None = None
+    for of in dict.fromkeys(v.type for v in values if not pa.types.is_null(v.type)):
+        found = of if found is None else widest(found, of)
+        if found is None:
+            return None
+    return found
 
 
 def as_decimal(value: Expression) -> Expression | None:

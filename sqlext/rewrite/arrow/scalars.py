@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlext.rewrite.arrow.numbers import common_type
 from sqlext.rewrite.arrow.parts import Of, is_count, is_text
 from sqlext_udfs.expressions.casts import number_type
 from sqlext_udfs.expressions.columns import (
@@ -65,21 +66,21 @@ def _divide_or_null(of: Of, node: exp.SafeDivide) -> Expression | None:
 
 def _coalesce(of: Of, node: exp.Coalesce) -> Expression | None:
     values = [of(v) for v in (node.this, *node.expressions)]
-    common = _one_type(values)
+    common = common_type(values)
     return Coalesce(common, inputs=tuple(values)) if common is not None else None
 
 
 def _if_known(of: Of, node: exp.Nvl2) -> Expression | None:
     known = Apply(pa.bool_(), function="is not null", inputs=(of(node.this),))
     values = [of(node.args["true"]), of(node.args["false"])]
-    common = _one_type(values)
+    common = common_type(values)
     return Case(common, inputs=(known, *values)) if common is not None else None
 
 
 def _extreme(op: str) -> Callable[[Of, exp.Func], Expression | None]:
     def rule(of: Of, node: exp.Func) -> Expression | None:
         values = [of(v) for v in (node.this, *node.expressions)]
-        common = _one_type(values)
+        common = common_type(values)
         if common is None or pa.types.is_nested(common):
             return None
         return Extreme(common, inputs=tuple(values), op=op, skips_nulls=True)
@@ -144,12 +145,6 @@ def _of_text(function: str, type_: pa.DataType = _STRING) -> Callable[[Of, exp.F
 def _text(function: str, *inputs: Expression) -> Expression | None:
     texts = inputs[0].type == _STRING and all(i.type == _STRING for i in inputs if not isinstance(i, Literal))
     return Apply(_STRING, function=function, inputs=inputs) if texts else None
-
-
-def _one_type(values: Sequence[Expression]) -> pa.DataType | None:
-    """Return the type that all values have, but such as are NULL; of several Spark would find a common one."""
-    types = {v.type for v in values if not pa.types.is_null(v.type)}
-    return types.pop() if len(types) == 1 else None
 
 
 def _is_plain_number(value: Expression) -> bool:

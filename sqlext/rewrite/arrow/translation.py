@@ -24,6 +24,7 @@ from sqlext.rewrite.arrow.numbers import (
     INTEGERS,
     NUMBERS,
     as_doubles,
+    common_type,
     decimal_literal,
     decimal_type,
     exact,
@@ -424,12 +425,11 @@ class _Translation:
     def _if(
         self, branches: list[tuple[Expression, Expression | None]], default: Expression | None
     ) -> Expression | None:
+        # Spark casts branches to a common type (CaseWhenCoercion, IfCoercion), and so does ``Case``.
         values = [*(value for _, value in branches), default]
-        types = {value.type for value in values if value is not None}
-        # Branches of different types would be cast to a common one (Spark's CaseWhenCoercion, IfCoercion).
-        if len(types) != 1 or not all(_is_condition(c) for c, _ in branches):
+        common = common_type(value for value in values if value is not None)
+        if common is None or not all(_is_condition(c) for c, _ in branches):
             return None
-        (common,) = types
         parts = [part or Literal(common) for branch in branches for part in branch]
         return Case(common, inputs=(*parts, default or Literal(common)))
 
