@@ -45,12 +45,18 @@ def json_lines(rows: pa.Table, *, ignores_null: bool) -> Iterator[memoryview]:
     """
     for batch in rows.to_batches(max_chunksize=_ROWS):
         if batch.num_rows:
-            yield _bytes_of(_lines(batch, ignores_null))
+            yield _bytes_of(_objects(batch, ignores_null, "}\n"))
 
 
-def _lines(rows: pa.RecordBatch, ignores_null: bool) -> pa.Array:
-    """Return each row as a line, with its end."""
-    return _joined(rows.schema.names, rows.columns, ignores_null, "}\n")
+def json_texts(rows: pa.Table, *, ignores_null: bool) -> pa.ChunkedArray:
+    """Return each row as a text; see ``json_lines``."""
+    batches = rows.to_batches(max_chunksize=_ROWS)
+    return pa.chunked_array([_objects(batch, ignores_null, "}") for batch in batches], pa.string())
+
+
+def _objects(rows: pa.RecordBatch, ignores_null: bool, end: str) -> pa.Array:
+    """Return each row as an object."""
+    return _joined(rows.schema.names, rows.columns, ignores_null, end)
 
 
 def _joined(names: Sequence[str], columns: Sequence[pa.Array], ignores_null: bool, end: str) -> pa.Array:

@@ -27,12 +27,13 @@ from sqlext.connectors.formats.raw import raw_message
 from sqlext.connectors.formats.schema_registry import schema_number
 from sqlext.connectors.kafka.client import client_settings
 from sqlext.connectors.kafka.guarantee import exactly_once, transactional_name, writers
+from sqlext.connectors.kafka.messages import Message, TextMessage, struct
 from sqlext.connectors.kafka.options import AVRO_FORMATS, key_names, part_options
 from sqlext.connectors.kafka.sizes import largest, size
 from sqlext.connectors.kafka.spark_options import connection_options
 from sqlext.connectors.kafka.transactions import Transactions
 from sqlext.connectors.spec import WriteColumn, WriteSpec
-from sqlext.quoting import identifier, string
+from sqlext.quoting import identifier
 from sqlext.sinks.base import RefusedRow, Sink, SinkContext, SparkStream, refuse_mode, row_text
 from sqlext.sinks.encoding import encode_column, message_fields, message_options
 from sqlext.sinks.last_rows import existence, one_row_per_key
@@ -127,11 +128,15 @@ class KafkaSink(Sink):
 
     def record(self) -> dict[str, str]:
         """Return the fields of a record as SQL over the rows."""
+        return {name: made if isinstance(made, str) else made.sql for name, made in self.messages().items()}
+
+    def messages(self) -> dict[str, Message]:
+        """Return what the fields of a record hold."""
         keys = key_names(self.spec.options)
         physical = [c for c in self.spec.columns if c.metadata_key is None]
         without_keys = self.spec.option("value.fields-include", "ALL").upper() == "EXCEPT_KEY"
         values = [c for c in physical if not (without_keys and c.name in keys)]
-        record = {"value": self._part("value", values, "")}
+        record: dict[str, Message] = {"value": self._part("value", values, "")}
         if keys:
             prefix = self.spec.option("key.fields-prefix")
             record["key"] = self._part("key", [c for c in physical if c.name in keys], prefix)
@@ -141,7 +146,7 @@ class KafkaSink(Sink):
                 record["headers"] = f"map_entries({identifier(column.name)})"
         return record
 
-    def _part(self, part: str, columns: list[WriteColumn], prefix: str) -> str:
+    def _part(self, part: str, columns: list[WriteColumn], prefix: str) -> Message:
         form = self.spec.option("key.format") if part == "key" else self.spec.format or ""
         own = part_options(self.spec.options, part)
         if form == "raw":
@@ -150,38 +155,37 @@ class KafkaSink(Sink):
         if form in CHANGELOG_FORMATS:
             return self._changes(CHANGELOG_FORMATS[form], part, columns, own)
         held = AvroFormat.name if form in AVRO_FORMATS else form
-        values = (
-            f"{string(c.name[len(prefix) :])}, {encode_column(c, held, options, self.context.zone)}" for c in columns
-        )
-        struct = f"named_struct({', '.join(values)})"
+        values = {c.name[len(prefix) :]: encode_column(c, held, options, self.context.zone) for c in columns}
         if form in AVRO_FORMATS:
             named = tuple(ReadField(c.name[len(prefix) :], c.type) for c in columns)
-            return self._avro(part, struct, avro_schema(named, options), own)
+            return self._avro(part, struct(values), avro_schema(named, options), own)
         settings = csv.writer_options(options) if form == "csv" else json.writer_options(options)
-        pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
-        return f"to_{form}({struct}, map({pairs}))"
+        return TextMessage(form, values, dict(settings))
 
-    def _changes(self, form: ChangelogFormat, part: str, columns: list[WriteColumn], options: dict[str, str]) -> str:
-        """Return SQL of a message that tells of a change."""
+    def _changes(
+        self, form: ChangelogFormat, part: str, columns: list[WriteColumn], options: dict[str, str]
+    ) -> Message:
+        """Return a message that tells of a change."""
         if not form.avro:
-            return _to_json(message_fields(form, columns, options, self.context), message_options(form, options))
+            fields = message_fields(form, columns, options, self.context)
+            return TextMessage("json", fields, message_options(form, options))
         own = registry_options(options)
         plain = AVRO_FORMATS[AvroConfluentFormat.name].plain(own)
         record = record_fields(tuple(ReadField(c.name, c.type) for c in columns), form.op)
-        struct = _struct(message_fields(form, columns, plain, self.context))
-        return self._avro(part, struct, avro_schema(record, plain), own)
+        fields = message_fields(form, columns, plain, self.context)
+        return self._avro(part, struct(fields), avro_schema(record, plain), own)
 
-    def _avro(self, part: str, struct: str, schema: str, options: dict[str, str]) -> str:
+    def _avro(self, part: str, row: str, schema: str, options: dict[str, str]) -> str:
         """Return SQL of a record of Avro, behind the number of its schema where a registry has it."""
         settings = registry_settings(options)
         if not settings:
-            return encoded_record(struct, schema)
+            return encoded_record(row, schema)
         from sqlext_catalog.secrets import resolve_options
 
         schema = registry_option(options, "schema") or schema
         subject = registry_option(options, "subject") or f"{self.spec.option('topic')}-{part}"
         resolved = tuple(sorted(resolve_options(settings).items()))
-        return framed_record(struct, schema_number(resolved, subject, schema, registers=registers(options)), schema)
+        return framed_record(row, schema_number(resolved, subject, schema, registers=registers(options)), schema)
 
 
 class UpsertKafkaSink(KafkaSink):
@@ -229,11 +233,3 @@ def _commit(records: DataFrame, transactions: Transactions, batch_id: int, wante
 
 def _selected(rows: DataFrame, record: Mapping[str, str]) -> DataFrame:
     return rows.selectExpr(*(f"{expression} AS {identifier(name)}" for name, expression in record.items()))
-
-
-def _to_json(fields: dict[str, str], settings: dict[str, str]) -> str:
-    return f"to_json({_struct(fields)}, map({', '.join(f'{string(k)}, {string(v)}' for k, v in settings.items())}))"
-
-
-def _struct(fields: dict[str, str]) -> str:
-    return f"named_struct({', '.join(f'{string(n)}, {e}' for n, e in fields.items())})"

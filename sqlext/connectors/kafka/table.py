@@ -87,6 +87,7 @@ class Kafka(Connector):
     reader = "sqlext.connectors.kafka.reader.tables:READER"
     places = "sqlext.connectors.kafka.reader.places:PLACES"
     sink = "sqlext.connectors.kafka.sink:KafkaSink"
+    local_sink = "sqlext.connectors.kafka.local_sink:local_kafka"
     decodes = True
     keeps_order = True
     passes_on = True

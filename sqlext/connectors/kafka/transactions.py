@@ -29,7 +29,7 @@ _PAUSE = 0.1
 #: Milliseconds that a transaction may take; brokers allow 900,000 unless told otherwise.
 _TRANSACTION_MS = "600000"
 #: As Java's producer chooses partitions: a key goes where it goes with 'at-least-once'.
-_PARTITIONER = "murmur2_random"
+PARTITIONER = "murmur2_random"
 
 
 def at_step(name: str) -> None:
@@ -88,33 +88,25 @@ class Transactions:
             return self._committed(consumer)
 
     def write(self, writer: int, writers: int, records: Iterable[pa.RecordBatch], batch_id: int) -> int:
-        """Write the records of one of the writers, unless they are there; return how many were written.
+        """Write the records of one of the writers, as ``OpenWriter.write`` of a new one."""
+        return self.opened(writer).write(writers, records, batch_id)
 
-        Args:
-            records: columns ``value`` (binary or NULL), and, where they are wanted, ``key`` and ``headers``.
+    def opened(self, writer: int) -> OpenWriter:
+        """Return one of the writers, which may write several batches; one that was opened before is shut out.
 
         Raises:
-            SqlExtError: RUN-060 if Kafka does not answer, RUN-077 if it does not take the records.
+            SqlExtError: RUN-060 if Kafka does not answer.
         """
         producer = self._begin(writer)
         at_step("begun")
         with self._consumer(writer) as consumer:
-            if self._committed(consumer).batch >= batch_id:
-                return 0
-            group, number = consumer.consumer_group_metadata(), self._number(batch_id, writers)
-            with self._failures("RUN-077"), _transaction(producer):
-                at_step("sending")
-                written = self._produce(producer, records)
-                at_step("records")
-                _again(lambda: producer.send_offsets_to_transaction([number], group, _ANSWER))
-                at_step("number")
-        at_step("committed")
-        return written
+            group, last = consumer.consumer_group_metadata(), self._committed(consumer).batch
+        return OpenWriter(self, producer, group, last)
 
     def _begin(self, writer: int) -> Producer:
         """Return a producer; an open transaction of its id has ended, so what was committed is known for certain."""
         producer = self._producer(writer)
-        with self._failures("RUN-060"):
+        with self.failures("RUN-060"):
             _again(lambda: producer.init_transactions(_ANSWER))
         return producer
 
@@ -122,7 +114,7 @@ class Transactions:
         """Yield the writers that have ever sent a number, by their groups: a batch may have had more than the last."""
         from confluent_kafka.admin import AdminClient
 
-        with self._failures("RUN-060"):
+        with self.failures("RUN-060"):
             client = AdminClient({**_of_consumers(self.settings), "log_level": "0"})
             groups = client.list_consumer_groups(request_timeout=_ANSWER).result().valid
         for group in groups:
@@ -131,24 +123,14 @@ class Transactions:
                 yield int(number)
 
     def _committed(self, consumer: Consumer) -> Committed:
-        with self._failures("RUN-060"):
-            (found,) = _again(lambda: consumer.committed([self._number()], _ANSWER))
+        with self.failures("RUN-060"):
+            (found,) = _again(lambda: consumer.committed([self.number()], _ANSWER))
         return Committed(found.offset - 1, int(found.metadata or 0)) if found.offset > 0 else Committed()
-
-    def _produce(self, producer: Producer, records: Iterable[pa.RecordBatch]) -> int:
-        written = 0
-        for batch in records:
-            names = batch.schema.names
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                _produce(producer, self.topic, dict(zip(names, row, strict=True)))
-            written += batch.num_rows
-            at_step("batch")
-        return written
 
     def _id(self, writer: int) -> str:
         return f"{self.name}-{writer}"
 
-    def _number(self, batch_id: int = -1, writers: int = 0) -> TopicPartition:
+    def number(self, batch_id: int = -1, writers: int = 0) -> TopicPartition:
         """Return a batch and its writers as a group keeps them: an offset, which is above 0, and a text beside it."""
         from confluent_kafka import TopicPartition
 
@@ -158,7 +140,7 @@ class Transactions:
         from confluent_kafka import Producer
 
         ours = {"transactional.id": self._id(writer), "log_level": "0"}
-        defaults = {"transaction.timeout.ms": _TRANSACTION_MS, "partitioner": _PARTITIONER}
+        defaults = {"transaction.timeout.ms": _TRANSACTION_MS, "partitioner": PARTITIONER}
         return Producer({**defaults, **dict(self.settings), **ours})
 
     @contextmanager
@@ -174,16 +156,77 @@ class Transactions:
             consumer.close()
 
     @contextmanager
-    def _failures(self, code: str) -> Iterator[None]:
+    def failures(self, code: str) -> Iterator[None]:
+        """Say of an error of the client which servers or topic it is about."""
         from confluent_kafka import KafkaException
 
         try:
             yield
         except KafkaException as error:
             said = " ".join(str(error.args[0].str() if error.args else error).split())
-            servers = dict(self.settings).get("bootstrap.servers", "?")
-            what = "does not answer" if code == "RUN-060" else f"does not take records for topic `{self.topic}`"
-            raise SqlExtError(code, f"Kafka at {servers} {what}: {said}") from error
+            raise failure(code, self.settings, self.topic, said) from error
+
+
+@dataclass
+class OpenWriter:
+    """A writer with its producer, which nobody else has while it can commit.
+
+    Attributes:
+        group: of the writer's number, as ``Consumer.consumer_group_metadata`` gives it.
+        last: the number of the batch that it has committed last, -1 if there is none.
+    """
+
+    transactions: Transactions
+    producer: Producer
+    group: object
+    last: int
+
+    def write(self, writers: int, records: Iterable[pa.RecordBatch], batch_id: int) -> int:
+        """Write the records of a batch, unless they are there; return how many were written.
+
+        Args:
+            writers: how many the batch has.
+            records: columns ``value`` (text, binary or NULL), and, where they are wanted, ``key`` and ``headers``.
+
+        Raises:
+            SqlExtError: RUN-077 if Kafka does not take the records.
+        """
+        if self.last >= batch_id:
+            return 0
+        number = self.transactions.number(batch_id, writers)
+        with self.transactions.failures("RUN-077"), _transaction(self.producer):
+            at_step("sending")
+            written = produce(self.producer, self.transactions.topic, records)
+            at_step("records")
+            _again(lambda: self.producer.send_offsets_to_transaction([number], self.group, _ANSWER))
+            at_step("number")
+        self.last = batch_id
+        at_step("committed")
+        return written
+
+
+def produce(producer: Producer, topic: str, records: Iterable[pa.RecordBatch]) -> int:
+    """Hand records, as ``OpenWriter.write`` takes them, to a producer; return how many."""
+    written = 0
+    for batch in records:
+        names = batch.schema.names
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            _produce(producer, topic, dict(zip(names, row, strict=True)))
+        written += batch.num_rows
+        at_step("batch")
+    return written
+
+
+def failure(code: str, settings: Iterable[tuple[str, str]], topic: str, said: str) -> SqlExtError:
+    """Return what went wrong at a topic.
+
+    Args:
+        code: RUN-060 if Kafka does not answer, RUN-077 if it does not take the records.
+        said: by the client.
+    """
+    servers = dict(settings).get("bootstrap.servers", "?")
+    what = "does not answer" if code == "RUN-060" else f"does not take records for topic `{topic}`"
+    return SqlExtError(code, f"Kafka at {servers} {what}: {said}")
 
 
 def _produce(producer: Producer, topic: str, record: dict[str, Any]) -> None:

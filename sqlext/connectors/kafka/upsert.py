@@ -38,6 +38,7 @@ class UpsertKafka(Kafka):
     name = "upsert-kafka"
     reader = "sqlext.connectors.kafka.reader.tables:UPSERT_READER"
     sink = "sqlext.connectors.kafka.sink:UpsertKafkaSink"
+    local_sink = "sqlext.connectors.kafka.local_sink:local_upserts"
     decodes = False
     keeps_order = False
     rules = UPSERT_RULES

@@ -77,6 +77,7 @@ _TYPES = {
     "TIMESTAMPTZ": INSTANT,
     "TIMESTAMPNTZ": WALL_CLOCK,
     "TEXT": pa.string(),
+    "BINARY": pa.binary(),
     "DATE": pa.date32(),
     "BOOLEAN": pa.bool_(),
 }
@@ -343,6 +344,8 @@ class _Translation:
             return value
         if target == pa.string():
             return text_of(value, self._zone)
+        if target == pa.binary():
+            return self._apply("bytes", target, value) if value.type == pa.string() else None
         if pa.types.is_date32(value.type):
             fits = target == WALL_CLOCK or (target == INSTANT and self._zone == "UTC")
             return self._apply("midnight", target, value) if fits else None

@@ -114,6 +114,7 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "is true": lambda of, value: pc.fill_null(value.cast(of), False),
     "is false": lambda of, value: pc.fill_null(pc.invert(value.cast(of)), False),
     "plain text": lambda of, value: value.cast(of),
+    "bytes": lambda of, text: text.cast(of),
     "time text": _time_text,
     "date text": _date_text,
     "date": _date,

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from itertools import count
 
-_MASK = 0xFFFFFFFF
-# The seed of Spark's ``hash``; all arithmetic is modulo 2 ** 32.
-_SEED = 42
+from sqlext_udfs.kernel.spark_hash import hash_of_int
 
 
 def bucket_keys(buckets: int) -> tuple[int, ...]:
@@ -18,21 +16,7 @@ def bucket_keys(buckets: int) -> tuple[int, ...]:
     # The key is a fact of the state: the same number of buckets must always give the same keys.
     keys: dict[int, int] = {}
     for candidate in count():
-        keys.setdefault(spark_hash(candidate) % buckets, candidate)
+        keys.setdefault(hash_of_int(candidate) % buckets, candidate)
         if len(keys) == buckets:
             return tuple(keys[b] for b in range(buckets))
     raise AssertionError
-
-
-def spark_hash(number: int) -> int:
-    """Return Spark's ``hash`` of a non-negative INT, read as unsigned (Murmur3_x86_32.hashInt)."""
-    k = _rotated(number * 0xCC9E2D51 & _MASK, 15) * 0x1B873593 & _MASK
-    h = (_rotated(_SEED ^ k, 13) * 5 + 0xE6546B64) & _MASK
-    h ^= 4  # the length of an INT in bytes
-    h = (h ^ h >> 16) * 0x85EBCA6B & _MASK
-    h = (h ^ h >> 13) * 0xC2B2AE35 & _MASK
-    return h ^ h >> 16
-
-
-def _rotated(number: int, bits: int) -> int:
-    return (number << bits | number >> 32 - bits) & _MASK

@@ -7,8 +7,9 @@ import pytest
 
 from sqlext_udfs.distinct import DistinctOperator
 from sqlext_udfs.kernel import packing, partial_work
-from sqlext_udfs.kernel.bucket_keys import bucket_keys, spark_hash
+from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.packing import pack, tables, unpack
+from sqlext_udfs.kernel.spark_hash import hash_of_int
 
 _KEYS = (100, 101, 102, 103)
 
@@ -66,10 +67,10 @@ def test_a_large_result_leaves_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_hash_is_sparks() -> None:
     # SELECT hash(0), hash(1), hash(42), hash(2147483647), read as unsigned
-    assert [spark_hash(n) for n in (0, 1, 42, 2**31 - 1)] == [933211791, 2**32 - 559580957, 29417773, 133916647]
+    assert [hash_of_int(n) for n in (0, 1, 42, 2**31 - 1)] == [933211791, 2**32 - 559580957, 29417773, 133916647]
 
 
 @pytest.mark.parametrize("partitions", [2, 4, 8])
 def test_buckets_spread_evenly(partitions: int) -> None:
-    places = [spark_hash(key) % partitions for key in bucket_keys(8)]
+    places = [hash_of_int(key) % partitions for key in bucket_keys(8)]
     assert {places.count(p) for p in range(partitions)} == {8 // partitions}
