@@ -157,6 +157,7 @@ def test_rows_spread_as_on_spark(session: SparkSession) -> None:
         ("k", {"value.format": "avro"}, "format 'avro'"),
         ("n", {"value.format": "raw"}, "unhex"),
         ("k", {"value.format": "json", "properties.max.block.ms": "1"}, "'max.block.ms'"),
+        ("k", {"value.format": "json", "properties.ssl.protocol": "TLS"}, 'property: "ssl.protocol"'),
         ("k", {"value.format": "canal-json"}, "ARRAY"),
     ],
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.kafka.client import client_settings
+from sqlext.connectors.kafka.client import client_settings, unresolved_settings
 from sqlext.connectors.kafka.sizes import largest
 from sqlext.connectors.kafka.transactions import PARTITIONER, failure, produce
 from sqlext_catalog.model import Options
@@ -46,15 +46,31 @@ _JAVAS_OWN = (
 
 def why_no_sender(options: Options) -> str:
     """Return why Java's client alone sends records under these options as they say; empty if ours does."""
-    prefixes = ("properties.", "kafka.")
-    names = (k.removeprefix(p) for p in prefixes for k, _ in options if k.startswith(p))
+    names = [name for name, _ in unresolved_settings(options)]
     foreign = next((name for name in names if name.startswith(_JAVAS_OWN)), None)
-    return f"'{foreign}' is for Java's client alone" if foreign else ""
+    return f"'{foreign}' is for Java's client alone" if foreign else _unknown(options)
+
+
+def _unknown(options: Options) -> str:
+    """Return what our client says of settings that it does not know, or not so; empty if there are none."""
+    from confluent_kafka import KafkaException, Producer
+
+    # Without servers it connects to none; references to secrets are texts like others.
+    settings = {k: v for k, v in _settings(options, unresolved_settings(options)).items() if k != "bootstrap.servers"}
+    try:
+        Producer({**settings, "log_level": "0"})
+    except KafkaException as error:
+        return str(error.args[0].str())
+    return ""
 
 
 def sender_settings(options: Options) -> dict[str, str]:
     """Return the settings of a producer, secrets resolved."""
-    given = {k: v for k, v in client_settings(options) if k != _LARGEST}
+    return _settings(options, client_settings(options))
+
+
+def _settings(options: Options, found: Options) -> dict[str, str]:
+    given = {k: v for k, v in found if k != _LARGEST}
     defaults = {"partitioner": PARTITIONER, _OWN_LARGEST: str(largest(options)[1]), _DELIVERY: _DELIVERY_MS}
     if not given.keys() & set(_AGAINST_IDEMPOTENCE):
         defaults[_IDEMPOTENCE] = "true"

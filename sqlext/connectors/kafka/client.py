@@ -34,8 +34,12 @@ def why_no_client(options: Options) -> str:
 
 def client_settings(options: Options) -> tuple[tuple[str, str], ...]:
     """Return the settings, secrets resolved."""
-    found = resolve_options(_settings(options))
-    return tuple(sorted((k, v) for k, v in found.items() if k not in _JAVAS_OWN))
+    return tuple(sorted(resolve_options(unresolved_settings(options)).items()))
+
+
+def unresolved_settings(options: Options) -> Options:
+    """Return the settings with references in place of secrets."""
+    return tuple((k, v) for k, v in _settings(options) if k not in _JAVAS_OWN)
 
 
 def _settings(options: Options) -> Options:
