@@ -13,6 +13,7 @@ from connectors.tables import table
 from kafka_broker import committed_values, make_topic
 
 import sqlext
+from sqlext.connectors.kafka import transactions
 from sqlext.connectors.kafka.at_least_once import sender_settings
 from sqlext.connectors.kafka.local_sink import local_kafka
 from sqlext.connectors.registry import connector_of
@@ -182,6 +183,18 @@ def test_a_driver_that_was_thought_dead_is_shut_out(broker: str) -> None:
         old.write(_ROWS.slice(2, 1), 1, repeated=False)
     assert raised.value.code == "RUN-077"
     assert committed_values(broker, topic) == ['{"k":"a","v":1}', '{"k":"b","v":2}']
+
+
+def test_a_writer_that_was_not_used_for_long_is_opened_anew(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = make_topic(broker, "local-quiet", 1)
+    opened: list[str] = []
+    monkeypatch.setattr(transactions, "at_step", lambda name: opened.append(name) if name == "begun" else None)
+    sink = sink_of(broker, topic, _ONCE)
+    for number, fresh in enumerate((3600.0, 3600.0, 0.0)):
+        monkeypatch.setattr(transactions, "_FRESH", fresh)
+        sink.write(_ROWS.slice(number, 1), number, repeated=False)
+    assert len(opened) == 2
+    assert len(committed_values(broker, topic)) == 3
 
 
 def test_a_record_that_is_too_large(broker: str) -> None:

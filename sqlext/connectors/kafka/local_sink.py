@@ -154,7 +154,8 @@ class _ExactlyOnce:
             self._open.clear()  # who asked has shut them out
         for number, rows in enumerate(_spread(records, count)):
             # One that fails does not stay: the next one ends what it has left open.
-            writer = self._open.pop(number, None) or transactions.opened(number)
+            kept = self._open.pop(number, None)
+            writer = kept if kept is not None and kept.is_fresh else transactions.opened(number)
             writer.write(count, rows.to_batches(), batch_id)
             self._open[number] = writer
 

@@ -26,6 +26,8 @@ _T = TypeVar("_T")
 #: Seconds that the broker has to answer, and between two questions where it says that it may be asked again.
 _ANSWER = 60.0
 _PAUSE = 0.1
+#: Seconds after which a writer that was not used is opened anew.
+_FRESH = 3600.0
 #: Milliseconds that a transaction may take; brokers allow 900,000 unless told otherwise.
 _TRANSACTION_MS = "600000"
 #: As Java's producer chooses partitions: a key goes where it goes with 'at-least-once'.
@@ -180,6 +182,12 @@ class OpenWriter:
     producer: Producer
     group: object
     last: int
+    _used: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it was used not long ago: a broker forgets transactional ids that nobody uses, after a week."""
+        return time.monotonic() < self._used + _FRESH
 
     def write(self, writers: int, records: Iterable[pa.RecordBatch], batch_id: int) -> int:
         """Write the records of a batch, unless they are there; return how many were written.
@@ -200,7 +208,7 @@ class OpenWriter:
             at_step("records")
             _again(lambda: self.producer.send_offsets_to_transaction([number], self.group, _ANSWER))
             at_step("number")
-        self.last = batch_id
+        self.last, self._used = batch_id, time.monotonic()
         at_step("committed")
         return written
 
