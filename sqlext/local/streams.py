@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -91,6 +91,10 @@ class TableStreams:
         """Return how far the next micro-batch can go; None if nothing has come."""
         found = {t.view.scan: t.ahead(self.places[t.view.scan]) for t in self._tables}
         return found if found != self.places else None
+
+    def splits(self, places: Places) -> Mapping[str, Collection[str]]:
+        """Return the splits of inputs whose splits have a time of their own, by the names of inputs."""
+        return {t.input.name: places[t.view.scan] for t in self._tables if t.input is not None and t.by_split}
 
     def take(self, ends: Places) -> BatchRows:
         """Return the rows up to some places, from which the next micro-batch begins.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from sqlext.local.streams import BatchRows, InputRows, TableStreams
 from sqlext.rewrite.arrow.in_process import Operated
 from sqlext.spark.failures import run_error
 from sqlext.watermarks.history import OperatorState
+from sqlext.watermarks.keeper import Seen
 from sqlext.watermarks.sketch import Arrived
 
 if TYPE_CHECKING:
@@ -57,6 +58,19 @@ class StreamTime(KeptTime):
     def settle(self, inputs: InputsRead) -> None:
         """Write what is known when the query has ended."""
         self.save()
+
+    def meet(self, splits: Mapping[str, Collection[str]], clock: int) -> None:
+        """Take which splits inputs have: one that has given no row yet holds the watermark back, as in Flink.
+
+        Args:
+            splits: by the names of inputs.
+            clock: what time it is, in ms.
+        """
+        for name, found in splits.items():
+            known = self.keeper.known[name].splits
+            new = [Seen(None, 0, split) for split in found if split not in known]
+            if new:
+                self.keeper.saw(name, new, clock)
 
     def take(self, number: int, inputs: Mapping[str, InputRows], clock: int, judged: int | None) -> None:
         """Take what a micro-batch had of inputs.
@@ -213,6 +227,7 @@ class LocalStream:
         """Do a micro-batch if there is something to do; return whether there was."""
         spent, now = _Spent(), self._clock.now()
         ends = self._streams.ahead()
+        self.time.meet(self._streams.splits(ends or self._streams.places), now)
         spent.through("latestOffset")
         if ends is None:
             # Only now is it known that inputs are silent, and do not just wait.
