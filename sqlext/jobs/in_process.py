@@ -33,7 +33,11 @@ def at_step(name: str) -> None:
 
 @dataclass(frozen=True)
 class LocalPart:
-    """One query of a job, ready to start: its rows and the sink that takes them; see ``parts.JobPart``."""
+    """One query of a job, ready to start: its rows and the sink that takes them; see ``parts.JobPart``.
+
+    Attributes:
+        target: the table that it writes to; two parts with one target write in turns.
+    """
 
     name: str
     span: Span
@@ -41,6 +45,7 @@ class LocalPart:
     sink: LocalSink
     place: Place
     steps: tuple[PlanStep, ...] = ()
+    target: str = ""
 
 
 def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[SharedRead] = ()) -> Query:

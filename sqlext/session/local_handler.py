@@ -318,8 +318,8 @@ def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> 
     from sqlext.jobs.in_process import LocalPart
 
     sink = local_sink_of(draft.insert, script, sink_context(draft, place, env))
-    steps = steps_of(draft.insert.plan, draft.insert.table.name.plain)
-    return LocalPart(draft.name, draft.insert.span, script, sink, place, steps)
+    target = draft.insert.table.name.plain
+    return LocalPart(draft.name, draft.insert.span, script, sink, place, steps_of(draft.insert.plan, target), target)
 
 
 def _require_sources(drafts: Sequence[Draft], scripts: Sequence[LocalScript]) -> None:

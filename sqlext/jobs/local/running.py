@@ -108,16 +108,20 @@ class LocalStream:
         query: that of the job, which is told of each micro-batch.
         clock: what time it is.
         pace: seconds between the starts of two micro-batches; None: as they come.
+        writes: is held while the sink writes.
 
     Attributes:
         failed: whether it has ended because something failed.
     """
 
-    def __init__(self, part: LocalPart, query: Query, clock: ProcessingClock, pace: float | None) -> None:
+    def __init__(
+        self, part: LocalPart, query: Query, clock: ProcessingClock, pace: float | None, writes: threading.Lock
+    ) -> None:
         self.part = part
         self._query = query
         self._clock = clock
         self._pace = _PACE if pace is None else pace
+        self._writes = writes
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self._looks = 0  # at which there was nothing to do
@@ -267,7 +271,8 @@ class LocalStream:
         spent.through("compute")
         home.fence.check()
         if rows.num_rows or self._repeated:
-            self.part.sink.write(rows, moment.number, repeated=self._repeated)
+            with self._writes:
+                self.part.sink.write(rows, moment.number, repeated=self._repeated)
         spent.through("addBatch")
         at_step("batch written")
         # A stream that goes on repeats its first micro-batch at most.
@@ -338,7 +343,9 @@ def start_job(
     """
     query = Query(name, {p.name: Progress() for p in parts}, streaming=True, bounded=False)
     query.recorders = {p.name: Recorder(p.name, p.place.home.progress, False, p.steps) for p in parts}
-    streams = {p.name: LocalStream(p, query, clock, None if interval is None else interval / 1000) for p in parts}
+    pace = None if interval is None else interval / 1000
+    writes = {part.target: threading.Lock() for part in parts}
+    streams = {part.name: LocalStream(part, query, clock, pace, writes[part.target]) for part in parts}
     closes = [part.place.home.close for part in parts]
     try:
         for part in parts:

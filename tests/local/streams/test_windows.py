@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyarrow import csv, parquet
+
 from tests.local.streams.stream_desk import COUNTS, Desk
 
 _BEGIN = datetime(2024, 1, 1)
@@ -159,3 +164,58 @@ def test_two_queries_of_a_set(desk: Desk) -> None:
     assert desk.rows("out-a") == [("a", 1), ("b", 1)]
     assert desk.rows("out-b") == [(1,)]
     assert set(query.progress["parts"]) == {"sql.a", "sql.b"}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "delta"])
+def test_other_tables(desk: Desk, form: str) -> None:
+    folder, out = desk.root / "source", desk.root / "out"
+    own = "" if form == "delta" else f", 'format' = '{form}'"
+    connector = "delta" if form == "delta" else "filesystem"
+    script = f"""
+    SET 'sqlext.engine' = 'local';
+    CREATE TABLE source (k STRING, v BIGINT) WITH ('connector' = '{connector}', 'path' = '{folder}'{own},
+      'source.monitor-interval' = '1 s');
+    CREATE TABLE totals (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+    WITH ('connector' = 'delta', 'path' = '{out}');
+    INSERT INTO totals SELECT k, SUM(v) FROM source GROUP BY k;
+    """
+
+    def put(number: int) -> None:
+        rows = pa.table({"k": ["a", "b"], "v": pa.array([number, 1], pa.int64())})
+        if form == "delta":
+            write_deltalake(folder, rows, mode="append")
+        elif form == "csv":
+            csv.write_csv(rows, folder / f"{number}.csv", csv.WriteOptions(include_header=False))
+        else:
+            parquet.write_table(rows, folder / f"{number}.parquet")
+
+    if form != "delta":
+        folder.mkdir()
+    for number in range(4):
+        put(number)
+        query = desk.start(script)
+        query.process_available()
+        put(number + 10)
+        query.process_available()
+        query.stop()
+    assert desk.rows() == [("a", 52), ("b", 8)]
+
+
+def test_two_queries_write_one_table_in_turns(desk: Desk) -> None:
+    both = """
+    CREATE TABLE t (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = '{out}');
+    EXECUTE STATEMENT SET BEGIN
+      INSERT INTO t SELECT CONCAT('x', k), SUM(v) FROM events GROUP BY k;
+      INSERT INTO t SELECT CONCAT('y', k), SUM(v) FROM events GROUP BY k;
+    END;
+    """
+    query = desk.start(desk.script(both))
+    for number in range(12):
+        desk.put("events", f"{number}.json", [("a", 1, number), ("b", 2, number)])
+        # Another writer comes in between.
+        if number % 3 == 2:
+            query.process_available()
+            DeltaTable(desk.root / "out").optimize.compact()
+    query.process_available()
+    query.stop()
+    assert desk.rows() == [("xa", 12), ("xb", 24), ("ya", 12), ("yb", 24)]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 #: How often a batch is tried where other writers have rewritten the same files meanwhile.
-_TRIES = 5
+TRIES = 5
 
 
 def told(spec: WriteSpec, context: SinkContext) -> str:
@@ -126,7 +126,7 @@ class SmallBatches:
         from deltalake.exceptions import DeltaError
 
         coming = self.direct.last_rows(rows) if self._merges else self._appended(rows)
-        for tried in range(_TRIES):
+        for tried in range(TRIES):
             try:
                 # Another driver that takes the query over changes the table. So what is committed over a table that
                 # was opened before the fence was checked is either this driver's, or fails.
