@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -15,15 +16,19 @@ from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.limits import ended_by_limit
 from sqlext.jobs.parts import Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.result import Result
+from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import ProcessingClock
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.panes import has_clause
+from sqlext.plan.ranking import most_rows
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
-from sqlext.rewrite.script.begun import Begun
 from sqlext.rewrite.script.model import ArrowView, ReadView
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed, shared_by
@@ -31,8 +36,8 @@ from sqlext.session.handler import Handler
 from sqlext.session.local_plans import (
     ENDLESS,
     NotLocalError,
+    any_select,
     in_process,
-    local_select,
     local_sink_of,
     refused,
     require_plain,
@@ -40,19 +45,18 @@ from sqlext.session.local_plans import (
 )
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import tell_changes, tell_takeovers, warn_of_unbounded_state
-from sqlext.session.places import JobPlaces, knowing_closed, record_of, select_context, sink_context
+from sqlext.session.places import JobPlaces, Passing, knowing_closed, record_of, select_context, sink_context
 from sqlext.session.records import QueryRecords
 from sqlext.session.state import SessionState
 from sqlext.settings import ENGINE
+from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
 from sqlext.spark.failures import run_error
 from sqlext.stores.location import Location
 from sqlext_catalog.model import ObjectName, Table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from sqlext.jobs.in_process import LocalPart
 
@@ -96,11 +100,13 @@ class LocalHandler:
     # Statements that read data
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
-        """Run a query; it has ended when this returns."""
-        script = self._local(lambda: local_select(plan, env, packs=True), lambda found: [found], env, statement.span)
+        """Run a query; it has ended when this returns, unless its input has no end."""
+        script = self._local(lambda: any_select(plan, env, packs=True), lambda found: [found], env, statement.span)
         if script is None:
             return self._spark.select(statement, plan, env)
         check_secrets(plan, (), statement.span)
+        if not script.script.at_once:
+            return self._followed(statement, plan, script, env)
         return _selected(script, env.zone, statement.span, lambda: self._spark.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
@@ -115,6 +121,42 @@ class LocalHandler:
             check_secrets(insert.plan, (insert,), insert.span)
         self.options.ordinals.update(prepared.drafting.options.ordinals)
         return self._run(statement, prepared, env)
+
+    def _followed(
+        self, statement: ast.SelectStatement, plan: PlanNode, script: LocalScript, env: Environment
+    ) -> Result:
+        """Run a query whose input has no end; its rows are collected as they come, and nothing of it stays."""
+        import pyarrow as pa
+
+        from sqlext.jobs.in_process import LocalPart
+        from sqlext.jobs.local.running import start_job
+        from sqlext.sinks.collect_here import CollectHere
+
+        warn_of_unbounded_state([plan])
+        sink = CollectHere(select_context(script.script, env.zone), script.query.schema, folds=not has_clause(plan))
+        name = self.options.numbered(self.state.settings.get("pipeline.name") or f"{self.options.script}.select")
+        folder = Path(mkdtemp(prefix="sqlext-"))
+        home = QueryHome(folder, name)
+        part = LocalPart(name, statement.span, script, sink, Place(home, QueryRun("select", {})), steps_of(plan, name))
+        clock = ProcessingClock(env.settings.get("sqlext.clock"))
+        query = start_job(name, [part], Passing(home, folder), clock, self.options.interval)
+        names = [name for _, name in script.script.outputs]
+
+        def rows() -> list[Row]:
+            followed = sink.live(len(names))  # a follower of its own: others keep what they have taken
+            followed.take()
+            return followed.rows
+
+        schema = pa.schema(list(script.query.columns)[: len(names)])
+
+        def frame() -> DataFrame:
+            columns = list(zip(*rows(), strict=True)) or [()] * len(names)
+            arrays = [pa.array(column, of) for column, of in zip(columns, schema.types, strict=True)]
+            return self._spark.spark_session.createDataFrame(pa.Table.from_arrays(arrays, names=names))
+
+        result = Result(names, rows, query=query, frame=frame, live=lambda: sink.live(len(names)))
+        ended_by_limit(query, lambda: len(result.rows), most_rows(plan))
+        return result
 
     def _local(
         self,
@@ -141,6 +183,8 @@ class LocalHandler:
             found = scripts(prepared)
             if engine == "auto" and all(script.script.at_once for script in found):
                 require_small(found, env)
+            elif engine == "auto" and not begun():
+                raise NotLocalError(ENDLESS)
         except NotLocalError as reason:
             if engine == "local":
                 raise refused(reason, span) from reason
@@ -162,19 +206,12 @@ class LocalHandler:
         for draft in job.drafts:
             begun = drafting.begun(draft.name, job.end)
             script = in_process(partial(compiled_script, draft.script, env.zone))
-            self._require_begun(draft.name, begun, script)
+            if begun is not None and not begun.could_be_local([step.table for step in script.all_reads]):
+                raise NotLocalError(f"query `{draft.name}` has begun on Spark, and goes on there")
             # Its identity is not known yet; whether it can write is.
             local_sink_of(draft.insert, script, sink_context(draft, None, env))
             scripts.append(script)
         return _Prepared(drafting, job, scripts)
-
-    def _require_begun(self, name: str, begun: Begun | None, script: LocalScript) -> None:
-        """Check that a query can begin here, or has."""
-        if begun is None:
-            if not script.script.at_once and self.state.settings.get(ENGINE) == "auto":
-                raise NotLocalError(ENDLESS)
-        elif not begun.could_be_local([step.table for step in script.all_reads]):
-            raise NotLocalError(f"query `{name}` has begun on Spark, and goes on there")
 
     def _run(self, statement: ast.Statement, prepared: _Prepared, env: Environment) -> Result:
         drafts, endless = prepared.job.drafts, prepared.job.end is InputEnd.NONE

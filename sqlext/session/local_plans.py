@@ -74,15 +74,34 @@ def local_select(plan: PlanNode, env: Environment, *, whole: bool = False, packs
     Raises:
         NotLocalError: why Spark must run it.
     """
-    from sqlext.sources.values import can_be_values
-
     _require_suited(plan, env)
     if side_inserts(plan, env):
         raise NotLocalError("rows that are kept beside the query's own")
     # With EMIT each pane is shown, else what stands at the end.
     latest = not has_clause(plan)
     make = partial(script_of, plan, env, end=InputEnd.FINISH, latest=latest, local=True, packs=packs)
-    script = _compiled(make, env, whole=whole)
+    return _shown(_compiled(make, env, whole=whole))
+
+
+def stream_select(plan: PlanNode, env: Environment) -> LocalScript:
+    """Return the script of a SELECT whose input has no end; raises as ``local_select``."""
+    _require_open(env)
+    _require_streams(plan)
+    if side_inserts(plan, env):
+        raise NotLocalError("rows that are kept beside the query's own")
+    make = partial(script_of, plan, env, end=InputEnd.NONE, latest=not has_clause(plan), local=True, stepwise=True)
+    return _shown(_compiled(make, env))
+
+
+def any_select(plan: PlanNode, env: Environment, *, packs: bool = False) -> LocalScript:
+    """Return the script of a SELECT, whether its input has an end or not; see ``local_select``."""
+    return local_select(plan, env, packs=packs) if is_bounded(plan) else stream_select(plan, env)
+
+
+def _shown(script: LocalScript) -> LocalScript:
+    """Return a script whose columns have values in this process."""
+    from sqlext.sources.values import can_be_values
+
     for name, of in script.query.columns[: len(script.script.outputs)]:
         if not can_be_values(of):
             raise NotLocalError(f"column `{name}` of type {of}, which Spark has values of its own for")
@@ -255,7 +274,7 @@ def engine_of(
     if wanted == "auto" and there and not begun:
         return f"{_BY_SPARK}: its session is there"
     try:
-        script = local_select(plan, env, packs=True) if insert is None else check_insert(insert, env)
+        script = any_select(plan, env, packs=True) if insert is None else check_insert(insert, env)
         if not script.script.at_once:
             here = "this process, micro-batch by micro-batch"
             left = f"{_BY_SPARK}: {ENDLESS}; SET '{ENGINE}' = 'local' takes {here}"

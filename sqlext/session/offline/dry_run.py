@@ -30,7 +30,7 @@ from sqlext.session.deploying.options import DeployOptions
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
-from sqlext.session.local_plans import NotLocalError, check_insert, local_select, refused
+from sqlext.session.local_plans import NotLocalError, any_select, check_insert, refused
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.offline.redefining import redefining
 from sqlext.session.scripted_functions import require_function
@@ -127,7 +127,7 @@ class DryRun:
         self._require_secrets(plan, sides, statement.span)
         script = with_sides(script, plan, sides, env)
         require_script(script, self.state.policy, statement.span)
-        self._require_local(lambda: local_select(plan, env), env, statement.span)
+        self._require_local(lambda: any_select(plan, env), env, statement.span)
         self._take(Compiled(plan, script, None, statement), env, statement.span)
         return Result()
 
