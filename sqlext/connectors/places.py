@@ -81,6 +81,9 @@ class TablePlaces(Protocol):
             None for places of another connector, and where a log of files says what they mean.
         """
 
+    def noted(self, table: Table) -> Mapping[str, object]:
+        """Return what tells a table from another one in its place, for ``ReadPlace.offsets``."""
+
     def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
         """Check that a table is the one that a query of this name has read.
 

@@ -29,7 +29,7 @@ def read_offsets(home: QueryHome) -> ReadPlace:
     last = last_number(home.location, _OFFSETS)
     text = home.location.text(f"{_OFFSETS}/{last}") if last >= 0 else None
     if text is None and (noted := home.begun_batch(home.last_batch())) is not None:  # without Spark
-        return ReadPlace(tuple(noted.get("ends", {}).values()))
+        return ReadPlace((*noted.get("ends", {}).values(), *noted.get("tables", {}).values()))
     # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
     lines = text.splitlines()[2:] if text is not None else ()
     return ReadPlace(tuple(found for found in map(json_object, lines) if found is not None))

@@ -135,6 +135,13 @@ class TableStreams:
         """Return places by the names of tables."""
         return {t.view.table.name.name: places[t.view.scan] for t in self._tables}
 
+    @cached_property
+    def noted(self) -> Mapping[str, Mapping[str, object]]:
+        """What tells tables from others in their place, by their names (``TablePlaces.noted``)."""
+        tables = {t.view.table.name.name: t.view.table for t in self._tables}
+        places = {name: connector_of(table).table_places() for name, table in tables.items()}
+        return {name: found.noted(tables[name]) for name, found in places.items() if found is not None}
+
     @property
     def has_files(self) -> bool:
         """Whether it looks for files: a folder is not listed as often as a topic is asked."""

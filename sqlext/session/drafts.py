@@ -48,7 +48,7 @@ from sqlext.rewrite.script.shared import SharedRead, shared_reads, tables_read, 
 from sqlext.rewrite.script.side_rows import fed_back, kept_bad
 from sqlext.session.notices import foretold
 from sqlext.session.state import SessionState
-from sqlext.settings import Settings
+from sqlext.settings import ENGINE, Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
 from sqlext.stores.opening import has_store
@@ -261,6 +261,12 @@ class Drafts:
             foretold(decision) if draft.script.streaming else None
             for draft, (_, decision) in zip(job.drafts, decided, strict=True)
         ]
+
+    def run_here(self, inserts: Sequence[BoundInsert]) -> bool:
+        """Return whether this process runs queries without an end, if it can."""
+        engine = self.settings.get(ENGINE)
+        endless = end_of(inserts, self.settings, self.options.endless) is InputEnd.NONE
+        return endless and (engine == "local" or (engine == "auto" and self.have_begun_here(inserts)))
 
     def have_begun_here(self, inserts: Sequence[BoundInsert]) -> bool:
         """Return whether queries without an end have begun in this process; their names are not taken."""

@@ -156,13 +156,14 @@ class Commits:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(f"{HERE}/{number}", str(error)) from None
 
-    def begin(self, moment: Moment, ends: Mapping[str, Offset]) -> None:
+    def begin(self, moment: Moment, ends: Mapping[str, Offset], tables: Mapping[str, Mapping[str, object]]) -> None:
         """Note that a micro-batch is begun; raises RUN-029 if the folder has become another driver's.
 
         Args:
             ends: its places, by the names of tables.
+            tables: what tells each from another one in its place.
         """
-        self._home.begin_batch(moment.number, ends, {"moment": moment.to_json()})
+        self._home.begin_batch(moment.number, ends, {"moment": moment.to_json(), "tables": tables})
 
     def end(self, commit: StreamCommit) -> None:
         """Note that a micro-batch is done; raises RUN-029 if the folder has become another driver's."""

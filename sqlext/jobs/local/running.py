@@ -247,7 +247,7 @@ class LocalStream:
         self._watermark = self._decided(now)
         spent.through("getBatch")
         moment = Moment(number, self._streams.places, now, self._watermark, late)
-        self._commits.begin(moment, self._streams.by_name(moment.places))
+        self._commits.begin(moment, self._streams.by_name(moment.places), self._streams.noted)
         spent.through("walCommit")
         at_step("batch begun")
         self._batch(moment, taken, spent)

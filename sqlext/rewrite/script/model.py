@@ -350,7 +350,10 @@ class SparkScript:
     @property
     def streams(self) -> tuple[Table, ...]:
         """The tables that are read as streams."""
-        return (*(s.table for s in self.sources if s.streaming), *(step.table for step in self.read_by_arrow))
+        # What this process reads at once is no stream.
+        here = (step.table for step in self.steps if isinstance(step, ReadView) and not self.at_once)
+        by_spark = (s.table for s in self.sources if s.streaming)
+        return (*by_spark, *(step.table for step in self.read_by_arrow), *here)
 
     @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
+from sqlext.analysis.inserts.fingerprint import HERE
 from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import Alteration
@@ -105,7 +106,11 @@ class Deployable:
         return not self.follows and not any(change.part.startswith(_TIME) for change in self.changes_since(run))
 
     def require_read(self, old: QueryHome) -> None:
-        """Refuse it where the version that is there has no place yet (RUN-084)."""
+        """Refuse it where the version that is there has no place yet, or none of Spark's (RUN-084)."""
+        run = old.run()
+        if run is not None and HERE in run.fingerprint:
+            why = "the version that is there runs without Spark, and Spark deploys"
+            raise self.refusal(why, "SET 'pipeline.name' gives the new version a place of its own")
         if old.last_batch() >= 0:
             return
         if old.repeats_a_batch():

@@ -154,7 +154,7 @@ class Planner(DryRun):
         """Decide on INSERTs as a start does."""
         super().insert(statement, inserts, env)
         drafting = Drafts.of(self.state, env, self.options)
-        job = drafting.job(inserts)
+        job = drafting.job(inserts, local=drafting.run_here(inserts))
         job.require_end(self.state.settings)
         looked: Sequence[tuple[QueryHome | None, Decision | None]] = [
             (home, self._held(home, decision)) for home, decision in drafting.looked_at(job)

@@ -6,7 +6,9 @@ import shutil
 from datetime import datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from sqlext.errors import SqlExtError
 from sqlext.local import states
@@ -166,3 +168,34 @@ def test_few_files_stay(desk: Desk) -> None:
     query.stop()
     assert len(list((place(desk) / "commits").iterdir())) <= 22
     assert len(list((place(desk) / "local").iterdir())) <= 120
+
+
+def test_another_table_in_place_of_its_source(desk: Desk) -> None:
+    source, out = desk.root / "source", desk.root / "out"
+    script = f"""
+    SET 'sqlext.engine' = 'local';
+    CREATE TABLE source (k STRING, v BIGINT) WITH ('connector' = 'delta', 'path' = '{source}',
+      'source.monitor-interval' = '1 s');
+    CREATE TABLE copies (k STRING, v BIGINT) WITH ('connector' = 'delta', 'path' = '{out}');
+    INSERT INTO copies SELECT k, v FROM source;
+    """
+    rows = pa.table({"k": ["a"], "v": pa.array([1], pa.int64())})
+    write_deltalake(source, rows)
+    run(desk, script)
+    shutil.rmtree(source)
+    write_deltalake(source, rows)
+    with pytest.raises(SqlExtError, match="RUN-075"):
+        desk.start(script)
+    assert desk.rows() == [("a", 1)]
+
+
+def test_plan_and_deploy(desk: Desk) -> None:
+    script = begun(desk)
+    (desk.root / "sql.sql").write_text(script)
+    (same,) = desk.session().plan(desk.root / "sql.sql").queries
+    assert (same.outcome, same.refusal) == ("goes on", None)
+    (desk.root / "sql.sql").write_text(script.replace("'10' SECOND", "'20' SECOND"))
+    (other,) = desk.session().plan(desk.root / "sql.sql").queries
+    assert other.refusal is not None
+    assert other.refusal.code == "RUN-020"
+    assert all("runs without Spark" in (way.refusal or "") for way in other.ways)

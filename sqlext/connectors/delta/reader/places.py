@@ -48,6 +48,12 @@ class DeltaPlaces:
         position = position_of(end)
         return written(position, form) if position is not None and position_of(form) is not None else None
 
+    def noted(self, table: Table) -> Mapping[str, object]:
+        """Return the table's id, as Delta's own source writes it; see ``TablePlaces.noted``."""
+        path = path_of(table)
+        identity = _identity(path) if path else None
+        return {} if identity is None else {_TABLE: identity}
+
     def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
         """Compare the table's id with those in the checkpoint; see ``TablePlaces.require_same``."""
         path = path_of(table)

@@ -29,6 +29,10 @@ class FolderPlaces:
     def carried(self, end: Mapping[str, object], form: Mapping[str, object]) -> None:
         """Return None: a log of files says what a place means."""
 
+    def noted(self, table: Table) -> Mapping[str, object]:
+        """Return nothing: see ``require_same``."""
+        return {}
+
     def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
         """Do nothing: a folder is what lies in it."""
 
