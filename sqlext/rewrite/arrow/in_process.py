@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from sqlext.rewrite.arrow.equal_steps import each_once
 from sqlext.rewrite.arrow.narrowing import LookedAt
 from sqlext.rewrite.arrow.pushdown import UnreadType
 from sqlext.rewrite.arrow.queries import Columns, compiled_query
@@ -128,6 +129,8 @@ def compiled_script(script: SparkScript, zone: str, *, whole: bool = False) -> L
     for place in reversed(range(len(steps))):
         steps[place] = _narrowed(steps[place], looked_at)
     read = {step.view: step for step in steps if isinstance(step, ReadView)}
+    if script.at_once:  # each input of a stream has a time of its own
+        steps, query = each_once(steps, query)
     narrow = replace(script, steps=tuple(read.get(getattr(step, "view", ""), step) for step in script.steps))
     return LocalScript(tuple(steps), query, narrow)
 
