@@ -129,7 +129,7 @@ class LocalHandler:
         import pyarrow as pa
 
         from sqlext.jobs.in_process import LocalPart
-        from sqlext.jobs.local.running import start_job
+        from sqlext.jobs.local.job import start_job
         from sqlext.sinks.collect_here import CollectHere
 
         warn_of_unbounded_state([plan])
@@ -254,7 +254,7 @@ class LocalHandler:
     ) -> Query:
         """Return the query of a job: it has ended, or it has no end and has begun."""
         if prepared.job.end is InputEnd.NONE:
-            from sqlext.jobs.local.running import start_job
+            from sqlext.jobs.local.job import start_job
 
             clock = ProcessingClock(env.settings.get("sqlext.clock"))
             return start_job(name, parts, log, clock, self.options.interval)

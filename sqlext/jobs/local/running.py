@@ -1,4 +1,4 @@
-"""Run the queries of a job without an end in this process: each micro-batch is read, stepped, written, and noted.
+"""Run a query without an end in this process: each micro-batch is read, stepped, written, and noted.
 
 A micro-batch goes by what is noted before its sink writes: up to where it reads, and what time it is. Whoever repeats
 it gets the same rows, and the sink knows it by its number. What it leaves is noted behind the sink.
@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlext.errors import SqlExtError
 from sqlext.jobs.in_process import LocalPart
 from sqlext.jobs.local.commits import Commits, Moment, StreamCommit
-from sqlext.jobs.progress import Counts, DoneBatch, InputsRead, MicroBatch, Progress
-from sqlext.jobs.query import JobLog, Query, end_job
-from sqlext.jobs.recording import Recorder
-from sqlext.jobs.timekeeping import KeptTime, ProcessingClock
+from sqlext.jobs.local.keeping import StreamTime
+from sqlext.jobs.progress import Counts, DoneBatch, MicroBatch
+from sqlext.jobs.query import Query
+from sqlext.jobs.timekeeping import ProcessingClock
 from sqlext.local.states import KeptStates
 from sqlext.local.stepwise import BatchInput, StepwiseRun
-from sqlext.local.streams import BatchRows, InputRows, TableStreams
+from sqlext.local.streams import BatchRows, TableStreams
 from sqlext.rewrite.arrow.in_process import Operated
-from sqlext.spark.failures import run_error
 from sqlext.watermarks.history import OperatorState
-from sqlext.watermarks.keeper import Seen
-from sqlext.watermarks.sketch import Arrived
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
@@ -47,43 +42,6 @@ _LOOKS = 2
 
 def at_step(name: str) -> None:
     """Do nothing; fault tests put a crash here, between any two steps."""
-
-
-class StreamTime(KeptTime):
-    """Keeps the time of a query of this process: it is told of each micro-batch, and asked what follows."""
-
-    def await_looks(self, more: int, alive: Callable[[], bool]) -> None:
-        """Return at once: what follows from a micro-batch is done before the next one."""
-
-    def settle(self, inputs: InputsRead) -> None:
-        """Write what is known when the query has ended."""
-        self.save()
-
-    def meet(self, splits: Mapping[str, Collection[str]], clock: int) -> None:
-        """Take which splits inputs have: one that has given no row yet holds the watermark back, as in Flink.
-
-        Args:
-            splits: by the names of inputs.
-            clock: what time it is, in ms.
-        """
-        for name, found in splits.items():
-            known = self.keeper.known[name].splits
-            new = [Seen(None, 0, split) for split in found if split not in known]
-            if new:
-                self.keeper.saw(name, new, clock)
-
-    def take(self, number: int, inputs: Mapping[str, InputRows], clock: int, judged: int | None) -> None:
-        """Take what a micro-batch had of inputs.
-
-        Args:
-            number: of the micro-batch.
-            inputs: what it had, by their names.
-            clock: what time it is, in ms.
-            judged: the watermark by which its rows are late.
-        """
-        for name, rows in inputs.items():
-            self.keeper.saw(name, rows.seen, clock)
-            self.keeper.arrived(Arrived(number, name, clock, judged, rows.parts))
 
 
 @dataclass
@@ -325,73 +283,3 @@ class LocalStream:
         self._query.record(self.part.name)
         if self._query.is_to_stop(self.part.name):
             self._query.request_stop()
-
-
-def start_job(
-    name: str, parts: Sequence[LocalPart], log: JobLog, clock: ProcessingClock, interval: int | None
-) -> Query:
-    """Start a job whose queries have no end, each in a thread of its own; return its query.
-
-    The folders of its parts are given free when it has ended.
-
-    Args:
-        clock: what time it is.
-        interval: ms between the starts of two micro-batches; None: as they come.
-
-    Raises:
-        SqlExtError: why it cannot begin.
-    """
-    query = Query(name, {p.name: Progress() for p in parts}, streaming=True, bounded=False)
-    query.recorders = {p.name: Recorder(p.name, p.place.home.progress, False, p.steps) for p in parts}
-    pace = None if interval is None else interval / 1000
-    writes = {part.target: threading.Lock() for part in parts}
-    streams = {part.name: LocalStream(part, query, clock, pace, writes[part.target]) for part in parts}
-    closes = [part.place.home.close for part in parts]
-    try:
-        for part in parts:
-            part.place.home.begin(part.place.run)
-            query.recorders[part.name].begin()
-        log.started()
-        query.timekeeping = {name: stream.time for name, stream in streams.items()}
-        query.follow(streams)
-    except BaseException as failure:
-        error = run_error(failure, parts[0].span)
-        end_job(query, log, closes, error, parts[0].span)
-        if isinstance(failure, Exception):
-            raise error from error.__cause__
-        raise
-    # A daemon: a process that ends does not wait for an endless query.
-    job = _Job(query, list(streams.values()), log, closes)
-    threading.Thread(target=job.live, name=f"sqlext {name}", daemon=True).start()
-    return query
-
-
-@dataclass(frozen=True)
-class _Job:
-    """The streams of a job: one that fails stops the others."""
-
-    query: Query
-    streams: Sequence[LocalStream]
-    log: JobLog
-    closes: Sequence[Callable[[], None]]
-    _failures: list[SqlExtError] = field(default_factory=list)
-
-    def live(self) -> None:
-        """Run all streams to their end."""
-        threads = [
-            threading.Thread(target=self._run, args=(s,), name=f"sqlext {s.part.name}", daemon=True)
-            for s in self.streams
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        end_job(self.query, self.log, self.closes, next(iter(self._failures), None), self.streams[0].part.span)
-
-    def _run(self, stream: LocalStream) -> None:
-        try:
-            stream.run()
-        except BaseException as failure:  # noqa: BLE001 - whatever it is must reach the caller, not die with the thread
-            self._failures.append(run_error(failure, stream.part.span))
-            for other in self.streams:
-                other.stop()
