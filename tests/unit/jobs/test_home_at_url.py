@@ -143,7 +143,7 @@ def test_its_time(place: Place) -> None:
         kept = [KeptInput(Input("a", delay=1_000), "beats", "source")]
         keeping = Timekeeping(home.time, kept, ProcessingClock())
         keeping.begin()
-        keeping._save()
+        keeping.save()
         assert read_report(home.time) == keeping.report
         history = History(home.time)
         for at in range(3):
