@@ -35,7 +35,17 @@ from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
 from sqlext.jobs.damage import damage_of, unreadable_file
-from sqlext.jobs.query_files import HERE, PROGRESS, REPLAYS, TIME, folder_name, last_number, query_folder
+from sqlext.jobs.query_files import (
+    COMMITS,
+    HERE,
+    LEVELS,
+    PROGRESS,
+    REPLAYS,
+    TIME,
+    folder_name,
+    last_number,
+    query_folder,
+)
 from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.jobs.versions import FILE as VERSIONS_FILE
@@ -62,8 +72,6 @@ _HEARTBEAT = "heartbeat"
 _TICKS = "ticks"
 _SOURCES = "sources"
 _STAGING = "staging"
-#: Of a query without an end that runs without Spark: its micro-batches that are done, and levels of its state.
-COMMITS, LEVELS = "commits", "levels"
 _BEFORE = "before"
 #: State in other buckets, until the run begins that has them.
 DIVIDED = "divided"

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from tempfile import TemporaryDirectory
 
 from sqlext.errors import SqlExtError
-from sqlext.jobs.parts import Place
+from sqlext.jobs.parts import LocalPart, Place
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.local.engine import computed
 from sqlext.local.reading import ReadRows
 from sqlext.local.shared_tables import SharedTables
-from sqlext.plan.steps import PlanStep
-from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.rewrite.script.shared import SharedRead
-from sqlext.sinks.local import LocalSink
-from sqlext.source import Span
 from sqlext.spark.failures import run_error
 from sqlext.stores.location import Location
 
@@ -29,23 +24,6 @@ _BATCH = 0
 
 def at_step(name: str) -> None:
     """Do nothing; fault tests put a crash here, between any two steps."""
-
-
-@dataclass(frozen=True)
-class LocalPart:
-    """One query of a job, ready to start: its rows and the sink that takes them; see ``parts.JobPart``.
-
-    Attributes:
-        target: the table that it writes to; two parts with one target write in turns.
-    """
-
-    name: str
-    span: Span
-    script: LocalScript
-    sink: LocalSink
-    place: Place
-    steps: tuple[PlanStep, ...] = ()
-    target: str = ""
 
 
 def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[SharedRead] = ()) -> Query:

@@ -14,8 +14,10 @@ from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
 from sqlext.plan.steps import PlanStep
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.sinks.base import Sink
+from sqlext.sinks.local import LocalSink
 from sqlext.source import Span
 from sqlext.spark.reading.one_batch import Whole
 from sqlext_catalog.model import Table
@@ -114,6 +116,23 @@ class JobPart:
     def complete(self) -> bool:
         """Whether it has come to its end already, and the job goes on for the sake of others."""
         return self.place is not None and self.place.run.finished
+
+
+@dataclass(frozen=True)
+class LocalPart:
+    """One query of a job, ready to start in this process; see ``JobPart``.
+
+    Attributes:
+        target: the table that it writes to; two parts with one target write in turns.
+    """
+
+    name: str
+    span: Span
+    script: LocalScript
+    sink: LocalSink
+    place: Place
+    steps: tuple[PlanStep, ...] = ()
+    target: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ QUERIES = "queries"
 TIME, PROGRESS = "time", "progress"
 #: And the batches that were begun without Spark.
 HERE = "local"
+#: Of a query without an end that runs without Spark: its micro-batches that are done, and levels of its state.
+COMMITS, LEVELS = "commits", "levels"
 #: And the dead letters that are fed back into it (``replays``).
 REPLAYS = "replays"
 

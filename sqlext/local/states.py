@@ -12,17 +12,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.errors import SqlExtError
+from sqlext.local.sealed import sealed, unsealed
 from sqlext.rewrite.arrow.in_process import Operated
 from sqlext.stores.location import Location
-from sqlext_udfs.kernel.levelled import KeptLevels, LevelEntry, Levelled, LevelRules, StepTimes, is_due, is_levelled
+from sqlext_udfs.kernel.levelled import (
+    KeptLevels,
+    LevelEntry,
+    Levelled,
+    LevelRules,
+    StepTimes,
+    damaged_level,
+    is_due,
+    is_levelled,
+)
 from sqlext_udfs.kernel.levels import Hashes, Level
 from sqlext_udfs.kernel.operator import Clock, Wakeup
-from sqlext_udfs.kernel.table_codec import cells, of_cells
 
 _NEVER = Wakeup()
-# As the header of a state value, so that what follows lies at a multiple of eight bytes.
-_HEADER = bytes(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +55,6 @@ class KeptState:
         return KeptLevels.decoded(self.data).size if is_levelled(self.data) else len(self.data)
 
 
-@dataclass
-class Dropped:
-    """Rows that operators did not take: late ones, and those for groups that ONCE had closed."""
-
-    late: int = 0
-    closed: int = 0
-
-
 class KeptStates:
     """Steps the operators of a query (``stepwise.Steps``).
 
@@ -68,7 +66,7 @@ class KeptStates:
 
     Attributes:
         kept: what is kept of each.
-        dropped: rows that they did not take.
+        dropped: rows that they did not take: late ones, and those for groups that ONCE had closed.
     """
 
     def __init__(
@@ -80,7 +78,7 @@ class KeptStates:
     ) -> None:
         self._numbers = {operated.view: number for number, operated in enumerate(operators)}
         self.kept = [*kept, *[KeptState()] * (len(operators) - len(kept))]
-        self.dropped = Dropped()
+        self.dropped = 0
         self._rules = rules or LevelRules()
         self._levels = StoredLevels(place)
         self._levels.keep_only(self._named())
@@ -100,8 +98,7 @@ class KeptStates:
         done = self._stepper(operated).step(kept.data, rows, StepTimes(clock, kept.now), self._levels)
         data = kept.data if done.kept is None else done.kept
         self.kept[number] = KeptState(data, done.wakeup, clock.now, done.open_groups)
-        self.dropped.late += done.step.dropped_late
-        self.dropped.closed += done.step.dropped_closed
+        self.dropped += done.step.dropped_late + done.step.dropped_closed
         return done.step.out
 
     def are_due(self, clocks: Mapping[str, Clock]) -> bool:
@@ -116,11 +113,6 @@ class KeptStates:
     def committed(self) -> None:
         """Forget what only the micro-batch before has named: this one stands."""
         self._levels.forget()
-
-    @property
-    def open_groups(self) -> int:
-        """How many keys and windows all hold."""
-        return sum(kept.open_groups for kept in self.kept)
 
     def _stepper(self, operated: Operated) -> Levelled[Any]:
         found = self._steppers.get(operated.view)
@@ -153,21 +145,20 @@ class StoredLevels:
         """Return a level from its file.
 
         Raises:
-            SqlExtError: RUN-031 if it is not there.
+            SqlExtError: RUN-031 if it is not there, or damaged.
         """
         found = self.place.store.read(entry.id)
         if found is None:
-            raise SqlExtError(
-                "RUN-031",
-                f"state is damaged: level {entry.number} is not there",
-                hint="DROP QUERY starts the query anew, without what it has in state",
-            )
-        (data, gone), _ = cells(found.data)
+            raise damaged_level(entry, "it is not there")
+        try:
+            (data, gone), _ = unsealed(found.data)
+        except ValueError as error:
+            raise damaged_level(entry, str(error)) from error
         return bytes(data), np.frombuffer(gone, np.uint64)
 
     def write(self, entry: LevelEntry, level: Level) -> None:
         """Keep a level."""
-        self.place.store.write(entry.id, of_cells([bytes(level.data), level.gone.tobytes()], _HEADER, {}))
+        self.place.store.write(entry.id, sealed([bytes(level.data), level.gone.tobytes()], {}))
         self.remember(entry, level)
 
     def remember(self, entry: LevelEntry, level: Level) -> None:

@@ -212,7 +212,7 @@ class _TableStream:
         return self._stream.latest(start, self._limit)
 
     def has_ended(self, place: Offset) -> bool:
-        return self._bounded and self.ahead(place) == place
+        return self._stream.is_through(place)
 
     def rows(self, start: Offset, end: Offset) -> tuple[pa.Table, list[tuple[str, Facts]]]:
         """Return what lies between two places, and what each slice had."""

@@ -58,7 +58,7 @@ from sqlext_catalog.model import ObjectName, Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlext.jobs.in_process import LocalPart
+    from sqlext.jobs.parts import LocalPart
 
 T = TypeVar("T")
 
@@ -128,8 +128,8 @@ class LocalHandler:
         """Run a query whose input has no end; its rows are collected as they come, and nothing of it stays."""
         import pyarrow as pa
 
-        from sqlext.jobs.in_process import LocalPart
         from sqlext.jobs.local.job import start_job
+        from sqlext.jobs.parts import LocalPart
         from sqlext.sinks.collect_here import CollectHere
 
         warn_of_unbounded_state([plan])
@@ -352,7 +352,7 @@ def _going_on(prepared: _Prepared, places: Sequence[Place], env: Environment) ->
 
 
 def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> LocalPart:
-    from sqlext.jobs.in_process import LocalPart
+    from sqlext.jobs.parts import LocalPart
 
     sink = local_sink_of(draft.insert, script, sink_context(draft, place, env))
     target = draft.insert.table.name.plain

@@ -55,6 +55,11 @@ class SplitStream:
         """Take nothing that comes after this moment (Spark's trigger AvailableNow)."""
         self.target = dict(self.reader.latest(self.reader.initial(), None))
 
+    def is_through(self, place: Offset) -> bool:
+        """Return whether a place is the end of what is taken. Before it a split may have to wait."""
+        target = self.target
+        return target is not None and all(split in place and place[split] >= end for split, end in target.items())
+
 
 @dataclass(frozen=True)
 class Holds:

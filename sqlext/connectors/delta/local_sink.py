@@ -11,7 +11,6 @@ from sqlext.connectors.delta.columns import require_same
 from sqlext.connectors.delta.damage import refuse_emptied
 from sqlext.connectors.delta.sink.direct import DirectWriter, KeptTable, as_of_files, require_columns
 from sqlext.connectors.delta.sink.following import following
-from sqlext.connectors.delta.sink.small_batches import TRIES
 from sqlext.connectors.delta.sink.tables import FENCE, keys_of, stored_values
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.spec import WriteSpec
@@ -119,25 +118,9 @@ class LocalDelta(LocalSink):
         if followed is not None:
             followed.begin()
         with as_of_files(self._path):
-            self._write(rows, batch_id, repeated=repeated)
+            self.kept.tried(lambda again: self._commit(rows, batch_id, repeated=repeated or again))
         if followed is not None:
             followed.committed()
-
-    def _write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
-        """Commit a batch over the table as it is then; a commit that meets another writer is tried again."""
-        from deltalake.exceptions import DeltaError
-
-        for left in reversed(range(TRIES)):
-            try:
-                self._commit(rows, batch_id, repeated=repeated)
-            except DeltaError:
-                if not left:
-                    raise
-                self.kept.forget()
-                # Who is told that a commit failed may have made it.
-                repeated = True
-            else:
-                return
 
     def _commit(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
         direct = self._direct

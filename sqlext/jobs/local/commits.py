@@ -11,23 +11,20 @@ A sink writes between the two. So a micro-batch that is begun and not done may b
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlext.connectors.splits import Offset
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import COMMITS, LEVELS, QueryHome
-from sqlext.jobs.query_files import HERE, last_number
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.query_files import COMMITS, HERE, LEVELS, last_number
+from sqlext.local.sealed import sealed, unsealed
 from sqlext.local.states import KeptState
 from sqlext.local.streams import Places
 from sqlext.stores.location import Location
 from sqlext_udfs.kernel.operator import Wakeup
-from sqlext_udfs.kernel.table_codec import cells, of_cells
 
-#: The first byte of a commit.
-_VERSION = 1
 _FACTS = b"sqlext.commit"
 #: How many commits stay, and how many micro-batches stay noted as begun: EXPLAIN ROW reads those, as Spark's.
 _COMMITS_KEPT, _BEGUN_KEPT = 2, 100
@@ -87,8 +84,7 @@ class StreamCommit:
         }
         # With one more, so that there is a cell where there are no operators.
         values = [*(s.data or b"" for s in self.states), b""]
-        data = of_cells(values, bytes(8), {_FACTS: json.dumps(facts)})
-        return bytes([_VERSION, 0, 0, 0]) + zlib.crc32(data).to_bytes(4, "big") + data[8:]
+        return sealed(values, {_FACTS: json.dumps(facts)})
 
     @staticmethod
     def decoded(data: bytes) -> StreamCommit:
@@ -97,11 +93,7 @@ class StreamCommit:
         Raises:
             ValueError: if it is damaged, or of another version.
         """
-        if len(data) <= 8 or data[0] != _VERSION:
-            raise ValueError("its header is none")
-        if zlib.crc32(bytes(8) + data[8:]) != int.from_bytes(data[4:8], "big"):
-            raise ValueError("its checksum is another one")
-        values, metadata = cells(data)
+        values, metadata = unsealed(data)
         facts = json.loads(metadata[_FACTS])
         states = tuple(
             KeptState(bytes(value) if there else None, Wakeup(*wakeup), now, open_groups)

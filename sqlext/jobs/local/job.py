@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sqlext.errors import SqlExtError
-from sqlext.jobs.in_process import LocalPart
 from sqlext.jobs.local.running import LocalStream
+from sqlext.jobs.parts import LocalPart
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder

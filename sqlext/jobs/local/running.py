@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlext.jobs.in_process import LocalPart
 from sqlext.jobs.local.commits import Commits, Moment, StreamCommit
 from sqlext.jobs.local.keeping import StreamTime
+from sqlext.jobs.parts import LocalPart
 from sqlext.jobs.progress import Counts, DoneBatch, MicroBatch
 from sqlext.jobs.query import Query
 from sqlext.jobs.timekeeping import ProcessingClock
@@ -223,8 +223,7 @@ class LocalStream:
         return self._states.are_due(clocks)
 
     def _batch(self, moment: Moment, taken: BatchRows, spent: _Spent) -> None:
-        home, dropped = self.part.place.home, self._states.dropped
-        before = dropped.late + dropped.closed
+        home, before = self.part.place.home, self._states.dropped
         rows = self._run.batch(BatchInput(taken.tables, moment.watermark, moment.late, moment.clock))
         spent.through("compute")
         home.fence.check()
@@ -244,7 +243,7 @@ class LocalStream:
         self._streams.committed()
         spent.through("commitOffsets")
         at_step("batch done")
-        self._count(moment, taken, rows, spent, dropped.late + dropped.closed - before)
+        self._count(moment, taken, rows, spent, self._states.dropped - before)
         self._record()
 
     def _count(self, moment: Moment, taken: BatchRows, rows: pa.Table, spent: _Spent, dropped: int) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlext.jobs.query_files import HERE, last_number
+from sqlext.jobs.query_files import COMMITS, HERE, last_number
 from sqlext.jobs.taken.logs import OFFSETS, LoggedBatch, found_files, logged_batches, own_sources
 from sqlext.jobs.taken.model import END, BatchTime, QueryHistory, Taken, TakenRows, path_key
 from sqlext.jobs.taken.ticks import tick_times
@@ -81,7 +81,7 @@ def _of_this_process(place: Location, batch: int, began: int | None, reads: Sequ
 
 def _of_stream(place: Location, reads: Sequence[TableRead]) -> QueryHistory:
     """Return what a query without an end has noted in this process."""
-    done = last_number(place, "commits")
+    done = last_number(place, COMMITS)
     numbers = sorted(int(name) for name in place.names(HERE) if name.isdecimal())
     noted = [(number, found) for number in numbers if "moment" in (found := _noted(place, number))]
     moments = [found["moment"] for _, found in noted]

@@ -136,11 +136,22 @@ def test_large_state_in_levels(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> N
         desk.put("events", f"b{number}.json", [(f"k{n}", 1, 2) for n in range(number * 10, number * 10 + 20)])
         run(desk, script)
     levels = place(desk) / "levels"
-    assert list(levels.iterdir())
+    whole = {level: level.read_bytes() for level in levels.iterdir()}
+    assert whole
+    desk.put("events", "d.json", [("k0", 1, 3)])
+    for damage in (lambda _: b"", lambda _: bytes(64), lambda data: data[:-1] + b"?", None):
+        for level, data in whole.items():
+            level.write_bytes(damage(data)) if damage is not None else level.unlink()
+        with pytest.raises(SqlExtError, match="state is damaged: level") as refused:
+            run(desk, script)
+        assert refused.value.code == "RUN-031"
+        for level, data in whole.items():
+            level.write_bytes(data)
     desk.put("events", "c.json", [("z", 1, 30)])
     run(desk, script)
     found = {row[0]: row[2:] for row in desk.rows()}
     came = {f"k{n}": sum(number * 10 <= n < number * 10 + 20 for number in range(6)) for n in range(2000)}
+    came["k0"] += 1
     assert found == {key: (1 + more, int(key[1:]) + more) for key, more in came.items()}
     assert list(levels.iterdir()) == []
 

@@ -71,8 +71,8 @@ _PRINT = "CREATE TABLE shown (k STRING) WITH ('connector' = 'print');\nINSERT IN
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("SELECT PROCTIME() FROM events", ""),
-        (f"{_PRINT} SELECT CAST(PROCTIME() AS STRING) FROM events", ""),
+        ("SELECT PROCTIME() FROM events", "CURRENT_TIMESTAMP()"),
+        (f"{_PRINT} SELECT CAST(PROCTIME() AS STRING) FROM events", "CURRENT_TIMESTAMP()"),
         (f"{_LETTERS}{_PRINT} SELECT k FROM events", "rows that are kept beside the query's own"),
         (f"{_CSV}INSERT INTO f SELECT k FROM events", "csv"),
     ],

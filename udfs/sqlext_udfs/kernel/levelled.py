@@ -18,6 +18,7 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 
+from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.dividing import least
 from sqlext_udfs.kernel.levels import MOST_ROWS, NO_HASHES, Hashes, Level, LevelWork, united
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
@@ -120,6 +121,15 @@ class KeptLevels:
 def is_levelled(data: bytes) -> bool:
     """Return whether a state value is one in levels."""
     return data[0] == VERSION
+
+
+def damaged_level(entry: LevelEntry, why: str) -> SqlExtError:
+    """Return what is raised for a level that cannot be read."""
+    return SqlExtError(
+        "RUN-031",
+        f"state is damaged: level {entry.number}: {why}",
+        hint="DROP QUERY starts the query anew, without what it has in state",
+    )
 
 
 class LevelReader(Protocol):

@@ -20,8 +20,7 @@ import pyarrow as pa
 from pyspark import SparkFiles
 from pyspark.sql.streaming.stateful_processor import MapState
 
-from sqlext.errors import SqlExtError
-from sqlext_udfs.kernel.levelled import LevelEntry
+from sqlext_udfs.kernel.levelled import LevelEntry, damaged_level
 from sqlext_udfs.kernel.levels import Hashes, Level
 from sqlext_udfs.kernel.table_codec import cells, of_cells
 
@@ -139,11 +138,7 @@ class SparkLevels:
         """
         kept = self._state.getValue((entry.number,))
         if kept is None or kept[0] != entry.id:
-            raise SqlExtError(
-                "RUN-031",
-                f"state is damaged: level {entry.number} is not there",
-                hint="DROP QUERY starts the query anew, without what it has in state",
-            )
+            raise damaged_level(entry, "it is not there")
         return bytes(kept[1]), _hashes(bytes(kept[2]))
 
     def write(self, entry: LevelEntry, level: Level) -> None:

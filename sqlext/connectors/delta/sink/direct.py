@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -24,6 +24,9 @@ from sqlext.stores.naming import in_one_line, naming
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+T = TypeVar("T")
+#: How often a batch is tried where other writers have rewritten the same files meanwhile.
+_TRIES = 5
 #: What a table may ask of its writers, besides its schema. Columns of type VARIANT are refused by their type.
 _FEATURES = frozenset({"timestampNtz", "appendOnly", "invariants", "variantType"})
 #: The last version of Delta's protocol for writers at which a table can only ask for what ``_FEATURES`` has.
@@ -177,6 +180,26 @@ class KeptTable:
     def forget(self) -> None:
         """Open the table anew the next time."""
         self._table = None
+
+    def tried(self, commit: Callable[[bool], T]) -> T:
+        """Return what a commit gives. One that meets another writer is tried again, over the table as it is then.
+
+        Args:
+            commit: opens the table, and commits. It is told whether a try before it failed, and may be in the table.
+
+        Raises:
+            DeltaError: of the last try.
+        """
+        from deltalake.exceptions import DeltaError
+
+        for left in reversed(range(_TRIES)):
+            try:
+                return commit(left < _TRIES - 1)
+            except DeltaError:
+                self.forget()
+                if not left:
+                    raise
+        raise AssertionError("there is a last try")
 
 
 def require_columns(columns: Iterable[tuple[str, pa.DataType | None]], keys: Sequence[str] | None) -> None:

@@ -24,9 +24,6 @@ from sqlext.stores.naming import in_one_line
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-#: How often a batch is tried where other writers have rewritten the same files meanwhile.
-TRIES = 5
-
 
 def told(spec: WriteSpec, context: SinkContext) -> str:
     """Return who commits the micro-batches of a stream, and why, for EXPLAIN."""
@@ -126,21 +123,20 @@ class SmallBatches:
         from deltalake.exceptions import DeltaError
 
         coming = self.direct.last_rows(rows) if self._merges else self._appended(rows)
-        for tried in range(TRIES):
-            try:
-                # Another driver that takes the query over changes the table. So what is committed over a table that
-                # was opened before the fence was checked is either this driver's, or fails.
-                table = self.opened()
-                self.context.check_fence()
-                # Who is told that a commit failed may have made it.
-                if tried and self._has(table, batch_id):
-                    return True
-                return self._committed(table, coming, batch_id)
-            except Unsuited:
-                return False
-            except DeltaError:
-                self.kept.forget()
-        return self._has(self.opened(), batch_id)
+
+        def commit(again: bool) -> bool:
+            # Another driver that takes the query over changes the table. So what is committed over a table that
+            # was opened before the fence was checked is either this driver's, or fails.
+            table = self.opened()
+            self.context.check_fence()
+            return (again and self._has(table, batch_id)) or self._committed(table, coming, batch_id)
+
+        try:
+            return self.kept.tried(commit)
+        except Unsuited:
+            return False
+        except DeltaError:
+            return self._has(self.opened(), batch_id)
 
     def _has(self, table: DeltaTable, batch_id: int) -> bool:
         return (self.direct.has_merged if self._merges else self.direct.has)(table, batch_id)
