@@ -46,8 +46,9 @@ class FrameHandler(SparkHandler):
         _refuse_changes(statement, plan, env)
         check_secrets(plan, (), statement.span)
         script = frame_script(plan, env)
-        with self.settings(env, [script]):
-            frame = self.opened(script, env, None, self._ticks(env) if script.ticks else None, statement.span).rows
+        with self.scripts.settings(env, [script]):
+            ticks = self._ticks(env) if script.ticks else None
+            frame = self.scripts.opened(script, env, None, ticks, statement.span).rows
         if any(isinstance(step, OperatorView) for step in script.steps):
             from sqlext_udfs.spark.state_store import require_state_store
 

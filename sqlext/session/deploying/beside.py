@@ -126,7 +126,7 @@ class NewVersions(SparkHandler):
         if draft.script.ticks:
             new.write_first_tick()
         with self._settings(candidate):
-            sources = self._sources(draft, new, env, _PLANNED, CHECKPOINT).sources
+            sources = self.scripts.first_batch(draft, new, env, CHECKPOINT).sources
         reached = ReachedBatch(old, old.last_batch())
         first = first_cut(reached) if candidate.fills_by_cuts else reached
         plan_first(first, new, sources, env.settings.get("sqlext.clock"), whole(first_ends(new)))
@@ -185,14 +185,14 @@ class NewVersions(SparkHandler):
 
     def _part(self, candidate: Deployable, place: Place) -> JobPart:
         draft, env = candidate.draft, candidate.env
-        opened = self._open(draft.script, env, place.home, draft.insert.span)
+        opened = self.scripts.of_query(draft.script, env, place.home, draft.insert.span)
         replacement = self.replacement(candidate, place)
         spec = replacement.beside(rows_of(place.home))
         sink = open_sink(self.spark_session, spec, replacement.context)
         # A name of its own: the old version may run in this very session.
         name = f"{draft.name} (new version)"
         part = JobPart(name, draft.insert.span, opened.rows, sink, (name,), draft.script.output_mode, place)
-        return self._as_scripted(part, lambda: opened, draft.script, draft.insert.plan, env)
+        return self.scripts.scripted(part, lambda: opened, draft.script, draft.insert.plan, env)
 
     def replacement(self, candidate: Deployable, place: Place | None = None) -> Replacement:
         """Return how the rows of a query's sink are replaced by those of a version, or that they stay.
@@ -216,7 +216,7 @@ class NewVersions(SparkHandler):
         return self.replacement(candidate, Place(home, run))
 
     def _settings(self, candidate: Deployable) -> AbstractContextManager[None]:
-        return self.settings(candidate.env, [candidate.draft.script])
+        return self.scripts.settings(candidate.env, [candidate.draft.script])
 
 
 def _with(versions: Versions, version: str, candidate: Deployable) -> Versions:
