@@ -130,7 +130,9 @@ class CatalogStore:
             changes = change(before)
             if not changes:
                 return before
-            if self._try_commit(loaded, after_changes(before, changes), operation):
+            after = after_changes(before, changes)
+            if self._try_commit(loaded, after, operation):
+                self._loaded = self._committed(loaded, after) if loaded else None
                 return self._after_commit()
             # Full jitter: the more often we lose, the further apart the competitors spread. What an attempt takes
             # is the measure: 20 ms on a local disk, up to seconds in an object store.
@@ -250,6 +252,15 @@ class CatalogStore:
             # The answer to a commit that was made may get lost on its way from a store.
             return attempt.encode() in next_one.data
         return True
+
+    def _committed(self, loaded: _Loaded, after: Snapshot) -> _Loaded | None:
+        """Return what is there after a commit without a look at it: what was written. None where that is not sure."""
+        version = loaded.snapshot.version + 1
+        identity = self._identity(version)
+        if identity is None or loaded.table.version() != version:
+            return None
+        written = Snapshot(objects_of(rows_of(after), self.directory), version)
+        return _Loaded(written, loaded.table, identity, FORMAT)
 
     def _after_commit(self) -> Snapshot:
         snapshot = self.snapshot()
