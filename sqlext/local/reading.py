@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from sqlext.connectors.splits import Offset, Passes, Slice, SplitReader
 from sqlext.local.memory import keep_freed_memory
+from sqlext.local.turns import short_turns
 from sqlext.rewrite.script.model import ArrowView, ReadView
 from sqlext.sources.packed import (
     FAILURE,
@@ -96,7 +97,7 @@ def in_slices(reader: SplitReader, take: Callable[[SplitReader, Slice], T]) -> t
         start = reader.initial()
         end = reader.latest(start, None)
         pieces = list(reader.slices(start, end))
-        with ThreadPoolExecutor(threads()) as pool:
+        with short_turns(), ThreadPoolExecutor(threads()) as pool:
             taken = list(pool.map(lambda piece: take(copy.deepcopy(fresh), piece), pieces))
     finally:
         reader.close()
