@@ -7,6 +7,7 @@ None for what is not sure to be plain, and others read it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,12 @@ _W = np.uint64
 _WORD, _BITS = 8, 64
 #: A text is looked for in so many words; shorter ones than so many bytes are compared byte by byte.
 _FAR, _FEW = 4, 4
+#: How many words are loaded in one go: neighbours share a load.
+_AT_ONCE = 3
+#: How often those are looked for that are not where the first is.
+_LOOKS = 2
+#: Where no larger share has a text as far off as the first, all are looked for: what is loaded for that is read again.
+_MOST = 0.8
 _ONES, _TOPS, _BYTE, _DIGIT = _W(0x0101010101010101), _W(0x8080808080808080), _W(0xFF), _W(0x0F)
 _MINUS, _ZERO, _POINT, _ZONE = b"-0.Z"
 #: Added to a byte: its top bit then says whether it was above 9, or above 0.
@@ -90,58 +97,113 @@ class ByteWords:
         found = np.ones(len(places), np.bool_)
         if len(text) < _FEW:
             for i, byte in enumerate(text):
-                found &= self.data[places + i] == byte
+                found &= self.data.take(places + i if i else places) == byte
             return found
-        for start in range(0, len(text), _WORD):
-            part = text[start : start + _WORD]
-            (words,) = self.at(places + start if start else places)
-            words ^= _word(part)
-            if len(part) < _WORD:
-                words &= _W((1 << 8 * len(part)) - 1)
-            found &= words == 0
+        for start in range(0, len(text), _WORD * _AT_ONCE):
+            part = text[start : start + _WORD * _AT_ONCE]
+            count = -(-len(part) // _WORD)
+            for number, words in enumerate(self.at(places + start if start else places, count)):
+                piece = part[number * _WORD :][:_WORD]
+                words ^= _word(piece)
+                if len(piece) < _WORD:
+                    words &= _W((1 << 8 * len(piece)) - 1)
+                found &= words == 0
         return found
 
-    def ends(self, starts: Ints, text: bytes) -> Ints | None:
-        """Return where a text stands for the first time behind each of some places, which ascend.
+    def all_have(self, places: Ints, text: bytes) -> bool:
+        """Return whether a text stands at each of some places."""
+        return bool(self.do_have(places, text).all())
 
-        What stands between is not looked at where all are as long as the first: it may have the text too.
+    def do_have(self, places: Ints, text: bytes) -> Bools:
+        """Return at which of some places a text stands, wherever they are."""
+        last = len(self.data) - len(text)
+        if not len(places) or (places.min() >= 0 and places.max() <= last):
+            return self.have(places, text)
+        inside = (places >= 0) & (places <= last)
+        return self.have(places.clip(0, last), text) & inside if last >= 0 else inside
 
-        Returns:
-            None where its first byte is far behind, or something else stands behind that.
+    def until(self, starts: Ints, byte: int) -> Ints | None:
+        """Return where a byte stands for the first time behind each of some places, which ascend; None if one is far.
+
+        What stands between is not looked at where all are as long as the first: it may have the byte too.
         """
-        ends = self._same_length(starts, text)
-        if ends is not None:
+        length = self.data[starts[0] :][: _WORD * _FAR].tobytes().find(byte)
+        ends = starts + max(length, 0)
+        some, most = ends[:: max(1, len(ends) // _WORD)], len(self.data)
+        if length >= 0 and ends[-1] < most and all((self.data.take(of) == byte).all() for of in (some, ends)):
             return ends
-        ends = self._first(starts, text[0])
-        if len(text) == 1:
-            return ends
-        return ends if ends is not None and self.all_have(ends, text) else None
+        ends, far = self._first(starts, byte)
+        return None if len(far) else ends
 
-    def _same_length(self, starts: Ints, text: bytes) -> Ints | None:
-        first = self.data[starts[0] : starts[0] + _WORD * _FAR].tobytes().find(text)
-        if first < 0:
-            return None
-        ends = starts + first
-        some = ends[:: max(1, len(ends) // _WORD)]
-        return ends if self.all_have(some, text) and self.all_have(ends, text) else None
+    def ends(self, starts: Ints, text: bytes) -> tuple[Ints, Bools]:
+        """Return where a text stands for the first time behind each of some places, and where that is so.
 
-    def _first(self, starts: Ints, byte: int) -> Ints | None:
+        It must begin with the first byte of its kind, and near. What stands between is not looked at where it is as
+        long as the first: it may have the text too.
+
+        Args:
+            starts: they ascend; none is behind the end.
+        """
+        length = self.data[starts[0] :][: _WORD * _FAR].tobytes().find(text)
+        return self._found(starts, text, length, lambda some: self._first(some, text[0])[0])
+
+    def starts(self, ends: Ints, text: bytes) -> tuple[Ints, Bools]:
+        """Return where a text ends for the last time before each of some places, and where that is so; see ``ends``."""
+        before = self.data[: ends[0]][-_WORD * _FAR :].tobytes()
+        distance = before.rfind(text) - len(before) if text in before else 0
+        begins, found = self._found(ends, text, distance, lambda some: self._last(some, text[-1]) - len(text))
+        return begins + len(text), found
+
+    def _found(self, places: Ints, text: bytes, distance: int, search: Callable[[Ints], Ints]) -> tuple[Ints, Bools]:
+        """Return where a text stands near places, and where that is so.
+
+        Args:
+            distance: where it stands from the first place.
+            search: says where else it may be.
+        """
+        some = places[:: max(1, len(places) // _WORD)] + distance
+        if not self.do_have(some, text[:1]).mean() > _MOST:
+            at = search(places)
+            return at, self.do_have(at, text)
+        at = places + distance
+        left = np.flatnonzero(~self.do_have(at, text[:1]))
+        # The byte may be one of a value.
+        for _ in range(_LOOKS):
+            if len(left):
+                at[left] = search(places[left])
+            found = self.do_have(at, text)
+            if found.all():
+                break
+            left = np.flatnonzero(~found)
+        return at, found
+
+    def _first(self, starts: Ints, byte: int) -> tuple[Ints, Ints]:
+        """Return where a byte stands for the first time behind places, and the numbers of those where that is far."""
         found = _first_in(self.begins(starts), byte)
         ends = starts + found
         left = np.flatnonzero(found == _WORD)
         for _ in range(_FAR - 1):
             if not len(left):
-                return ends
+                break
             (words,) = self.at(np.minimum(ends[left], len(self.data)))
             found = _first_in(words, byte)
             ends[left] += found
             left = left[found == _WORD]
-        return None if len(left) else ends
+        return ends, left
 
-    def all_have(self, places: Ints, text: bytes) -> bool:
-        """Return whether a text stands at each of some places, which ascend."""
-        inside = int(places[-1]) + len(text) <= len(self.data)
-        return inside and bool(self.have(places, text).all())
+    def _last(self, ends: Ints, byte: int) -> Ints:
+        """Return behind where a byte stands for the last time before places; anywhere where that is far."""
+        starts: Ints = ends.copy()
+        left = np.arange(len(ends))
+        for _ in range(_FAR):
+            if not len(left):
+                break
+            (words,) = self.at(np.maximum(starts[left] - _WORD, 0))
+            # The byte before the place comes first.
+            found = _first_in(words.byteswap(inplace=True), byte)
+            starts[left] -= found
+            left = left[found == _WORD]
+        return starts
 
     def integers(self, starts: Ints, ends: Ints) -> Ints | None:
         """Return integers: up to 16 digits, the first no 0 where there are others, a minus or nothing before them."""

@@ -86,7 +86,7 @@ class FieldReader:
             return None
         spans, starts = [], np.concatenate(([0], line_ends[:-1] + 1))
         for _ in self._columns[1:]:
-            ends = words.ends(starts, self._delimiter)
+            ends = words.until(starts, self._delimiter[0])
             if ends is None:
                 return None
             spans.append((starts, ends))

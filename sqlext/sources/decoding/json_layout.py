@@ -31,8 +31,9 @@ _VALUE = re.compile(rb'(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
 _COMMA, _CLOSE = re.compile(rb" *,"), re.compile(rb" *}")
 _BLANK, _QUOTE, _NEW_LINE = b' "\n'
 
-#: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls.
-_PIECE = 1 << 21
+#: How many lines are looked at in one go, up to so many bytes: few enough for their columns to stay near the processor,
+#: and enough to make up for numpy's calls. So many bytes tell how long lines are.
+_LINES, _PIECE, _FIRST = 40_000, 1 << 23, 1 << 16
 #: So many lines are looked at to guess what the others are like.
 _SOME = 32
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
@@ -85,6 +86,23 @@ class Layout:
         """How many quotes a line has."""
         return 2 * sum(v.keys + v.quoted for v in self.values)
 
+    @property
+    def shortest(self) -> int:
+        """How many bytes a line has without its values and its end."""
+        return sum(len(value.before) for value in self.values) + len(self.end) - 1
+
+
+@dataclass(slots=True)
+class KnownLayout:
+    """A layout, and what lines before were like.
+
+    Attributes:
+        long: the number of the first value whose end is not near its begin; None if nobody has looked.
+    """
+
+    layout: Layout
+    long: int | None = None
+
 
 class LayoutReader:
     """Reads the blocks of one file whose lines look alike.
@@ -95,7 +113,7 @@ class LayoutReader:
 
     def __init__(self, columns: Sequence[ArrowField]) -> None:
         self._columns = columns
-        self._layouts: list[Layout] = []
+        self._layouts: list[KnownLayout] = []
         self._zoned = True  # instants end in `Z`, as Flink writes them; a wrong guess is another reading of a block
         self._tries = _TRIES
 
@@ -131,8 +149,9 @@ class LayoutReader:
     def _cut(self, block: bytes) -> Iterator[memoryview]:
         """Yield a block in pieces."""
         place, whole = 0, memoryview(block)
+        size = min(_LINES * _FIRST // max(1, block.count(b"\n", 0, _FIRST)), _PIECE)
         while place < len(block):
-            end = piece_end(block, place, _PIECE)
+            end = piece_end(block, place, size)
             yield whole[place:end]
             place = end
 
@@ -180,7 +199,7 @@ def layout_of(line: bytes) -> Layout:
 
 
 def read_block(
-    block: memoryview, layouts: list[Layout], columns: Sequence[ArrowField], *, zoned: bool
+    block: memoryview, layouts: list[KnownLayout], columns: Sequence[ArrowField], *, zoned: bool
 ) -> pa.RecordBatch:
     """Return the rows of a block of lines of UTF-8.
 
@@ -195,26 +214,36 @@ def read_block(
         ArrowInvalid: for a value that does not fit its type.
     """
     lines = _Lines(block)
-    left = np.arange(len(lines.ends))
-    parts: list[tuple[Ints, list[pa.Array]]] = []
-    tried = 0
-    while len(left):
-        if tried == len(layouts):
-            layouts.append(_another(layouts, lines.text(int(left[0]))))
-        fitting = _fitting(lines, left, layouts[tried])
-        if len(fitting.rows):
-            parts.append((fitting.rows, fitting.columns(columns, zoned=zoned)))
-            left = np.setdiff1d(left, fitting.rows, assume_unique=True) if len(fitting.rows) < len(left) else left[:0]
-        tried += 1
+    if not layouts:
+        layouts.append(_another(layouts, lines.text(0)))
+    found = _by_texts(lines, layouts) or _by_quotes(lines, layouts)
+    # Most lines first: those that are left are few.
+    found.sort(key=lambda fitting: -len(fitting.rows))
+    layouts.sort(key=lambda known: next((n for n, of in enumerate(found) if of.layout is known.layout), len(found)))
+    parts = [(fitting.rows, fitting.columns(columns, zoned=zoned)) for fitting in found]
     return pa.record_batch(_in_order(parts), names=[c.name for c in columns])
 
 
-def _another(layouts: Sequence[Layout], line: bytes) -> Layout:
+def _by_quotes(lines: _Lines, layouts: list[KnownLayout]) -> list[_Fitting]:
+    """Return the lines of each layout, by the places of their quotes; layouts of other lines are added."""
+    left, found, tried = np.arange(len(lines.ends)), [], 0
+    while len(left):
+        if tried == len(layouts):
+            layouts.append(_another(layouts, lines.text(int(left[0]))))
+        fitting = _fitting(lines, left, layouts[tried].layout)
+        if len(fitting.rows):
+            found.append(fitting)
+            left = _others(left, fitting.rows)
+        tried += 1
+    return found
+
+
+def _another(layouts: Sequence[KnownLayout], line: bytes) -> KnownLayout:
     """Return the layout of a line that has none of those that are known."""
     found = layout_of(line)
-    if found in layouts or len(layouts) == _LAYOUTS:
+    if any(known.layout == found for known in layouts) or len(layouts) == _LAYOUTS:
         raise Unlike
-    return found
+    return KnownLayout(found)
 
 
 def _in_order(parts: Sequence[tuple[Ints, list[pa.Array]]]) -> list[pa.Array]:
@@ -223,8 +252,11 @@ def _in_order(parts: Sequence[tuple[Ints, list[pa.Array]]]) -> list[pa.Array]:
         raise Unlike
     if len(parts) == 1:
         return parts[0][1]
-    order = pa.array(np.argsort(np.concatenate([rows for rows, _ in parts])))
-    return [pa.concat_arrays(column).take(order) for column in zip(*(made for _, made in parts), strict=True)]
+    rows = np.concatenate([rows for rows, _ in parts])
+    order = np.empty(len(rows), np.int64)
+    order[rows] = np.arange(len(rows))  # each line once, so they need not be sorted
+    columns = zip(*(made for _, made in parts), strict=True)
+    return [pa.concat_arrays(column).take(pa.array(order)) for column in columns]
 
 
 class _Lines:
@@ -265,8 +297,6 @@ class _Lines:
 
 def _fitting(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting:
     """Return those of some lines that are of a layout, and where their values are."""
-    if len(rows) == len(lines.ends) and (predicted := _predicted(lines, rows, layout)) is not None:
-        return predicted
     if len(rows) == len(lines.ends) and len(lines.quotes) == len(rows) * layout.quotes:
         all_lines = _spans(lines, rows, lines.quotes.reshape(len(rows), layout.quotes), layout)
         if all_lines.has_lengths().all():  # then each line has its own quotes, and they need not be counted
@@ -276,40 +306,48 @@ def _fitting(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting:
     return fitting.where(fitting.has_lengths()).where_texts()
 
 
-def _predicted(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting | None:
-    """Return all lines if they are of a layout and each value ends near, where the next text of the layout stands.
+def _by_texts(lines: _Lines, layouts: Sequence[KnownLayout]) -> list[_Fitting] | None:
+    """Return the lines of each layout, by the texts that follow their values; None if one is of none, or unlike.
 
-    Texts have as many quotes as there are. So none is in a value, and what is found is what ``_spans`` finds by quotes.
+    Texts have as many quotes as there are. So none is in a value, and what is found is what ``_by_quotes`` finds.
     """
-    # Few lines tell mostly whether the others are in vain.
-    if _near(lines, slice(None, None, max(1, len(rows) // _SOME)), layout) is None:
-        return None
-    if np.count_nonzero(lines.data == _QUOTE) != len(rows) * layout.quotes:
-        return None
-    spans = _near(lines, slice(None), layout)
-    found = _Fitting(lines, layout, rows, spans) if spans is not None else None
-    return found if found is not None and found.has_values().all() else None
+    found, quotes, left = [], 0, np.arange(len(lines.ends))
+    for known in layouts:
+        fitting = _with_texts(lines, left, known)
+        if len(fitting.rows):
+            found.append(fitting)
+            quotes += len(fitting.rows) * known.layout.quotes
+            left = _others(left, fitting.rows)
+        if not len(left):
+            return found if np.count_nonzero(lines.data == _QUOTE) == quotes else None
+    return None
 
 
-def _near(lines: _Lines, some: slice, layout: Layout) -> tuple[tuple[Ints, Ints], ...] | None:
-    """Return where values are in some lines, if all of these have the texts of a layout and nothing is far."""
-    begins, line_ends = lines.begins[some], lines.ends[some]
+def _others(rows: Ints, taken: Ints) -> Ints:
+    return rows[:0] if len(taken) == len(rows) else np.setdiff1d(rows, taken, assume_unique=True)
+
+
+def _with_texts(lines: _Lines, rows: Ints, known: KnownLayout) -> _Fitting:
+    """Return those of some lines that have the texts of a layout, all but one of whose values are short."""
+    layout, begins = known.layout, lines.begins[rows]
     first, *others = layout.values
-    starts = begins + len(first.before)
-    if line_ends[0] < starts[0] or not lines.words.all_have(begins, first.before):
-        return None
-    spans = []
-    for value in others:
-        ends = lines.words.ends(starts, value.before)
-        if ends is None:
-            return None
-        spans.append((starts, ends))
-        starts = ends + len(value.before)
-    ends = line_ends + 1 - len(layout.end)
-    # Where a line is too short for its texts the last of them was found in the next one.
-    if (ends < starts).any() or not lines.words.all_have(ends, layout.end[:-1]):
-        return None
-    return (*spans, (starts, ends))
+    mask = (lines.ends[rows] - begins >= layout.shortest) & lines.words.do_have(begins, first.before)
+    finding = _Finding(lines, layout, rows, begins + len(first.before)).where(mask)
+    # A few lines tell which value is long: from there on all are looked for from behind.
+    if known.long is None:
+        known.long = _long(finding.some(), others)
+    return finding.all_but(known.long)
+
+
+def _long(finding: _Finding, others: Sequence[Value]) -> int:
+    """Return the number of the first value whose end is not near; else the last, whose end the line's is."""
+    for number, following in enumerate(others):
+        count = len(finding.rows)
+        finding = finding.until(following)
+        # Behind the first value others may follow in lines of other layouts.
+        if len(finding.rows) < (count if number else 1):
+            return number
+    return len(others)
 
 
 def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
@@ -327,6 +365,64 @@ def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
             end = ends + 1 - len(layout.end)
         spans.append((start, end))
     return _Fitting(lines, layout, rows, tuple(spans))
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """Lines of which some values are found.
+
+    Attributes:
+        lines, layout: as of ``_Fitting``.
+        rows: the lines.
+        starts: where the next value begins in each.
+        spans: the values before it.
+    """
+
+    lines: _Lines
+    layout: Layout
+    rows: Ints
+    starts: Ints
+    spans: tuple[tuple[Ints, Ints], ...] = ()
+
+    def where(self, mask: Any) -> _Finding:
+        """Return some of the lines."""
+        if mask.all():
+            return self
+        spans = tuple((starts[mask], ends[mask]) for starts, ends in self.spans)
+        return _Finding(self.lines, self.layout, self.rows[mask], self.starts[mask], spans)
+
+    def some(self) -> _Finding:
+        """Return a few of the lines, before any value is found."""
+        step = slice(None, None, max(1, len(self.rows) // _SOME))
+        return _Finding(self.lines, self.layout, self.rows[step], self.starts[step])
+
+    def until(self, following: Value) -> _Finding:
+        """Return the lines in which a value ends before the text of the following one."""
+        if not len(self.rows):
+            return self
+        ends, found = self.lines.words.ends(self.starts, following.before)
+        spans = (*self.spans, (self.starts, ends))
+        return _Finding(self.lines, self.layout, self.rows, ends + len(following.before), spans).where(found)
+
+    def all_but(self, long: int) -> _Fitting:
+        """Return the lines that have all values: those before a long one from the front, those behind from the back."""
+        values, found = self.layout.values, self
+        for following in values[1 : long + 1]:
+            found = found.until(following)
+        if not len(found.rows):
+            return _Fitting(self.lines, self.layout, found.rows, ((found.rows, found.rows),) * len(values))
+        ends = self.lines.ends[found.rows] + 1 - len(self.layout.end)
+        mask, behind = self.lines.words.do_have(ends, self.layout.end[:-1]), list[tuple[Ints, Ints]]()
+        for value in reversed(values[long + 1 :]):
+            starts, has_text = self.lines.words.starts(ends, value.before)
+            behind.append((starts, ends))
+            ends = starts - len(value.before)
+            mask &= has_text
+        # Where a line is too short for its texts, some were found in the next one, or in the one before.
+        mask &= ends >= found.starts
+        spans = (*found.spans, (found.starts, ends), *reversed(behind))
+        fitting = _Fitting(self.lines, self.layout, found.rows, spans)
+        return fitting.where(mask).where_values()
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,20 +457,20 @@ class _Fitting:
             mask &= end >= start if value.quoted else end > start
         return mask
 
-    def has_values(self) -> Any:
-        """Return in which lines values without quotes begin and end with something else than a blank."""
+    def where_values(self) -> _Fitting:
+        """Return the lines in which values without quotes begin and end with something else than a blank."""
         data, mask = self.lines.data, np.ones(len(self.rows), bool)
         for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
             if not value.quoted:  # a blank beside it is one of another layout
                 mask &= (end > start) & (data[start] != _BLANK) & (data[end - 1] != _BLANK)
-        return mask
+        return self.where(mask)
 
     def where_texts(self) -> _Fitting:
         """Return the lines that have the texts."""
-        mask = self.has_values()
+        mask = np.ones(len(self.rows), bool)
         for text, start, _ in self._between():
             mask &= self.lines.words.have(start, text)
-        return self.where(mask)
+        return self.where(mask).where_values()
 
     def columns(self, columns: Sequence[ArrowField], *, zoned: bool) -> list[pa.Array]:
         """Return the values of columns."""
@@ -418,6 +514,7 @@ class _Fitting:
 
     def _check(self, values: Sequence[int]) -> None:
         """Raise ``Unlike`` unless values that stand without quotes, and which nobody reads, are some of JSON."""
-        if values:  # all of them in one go, each line's in their order
-            start, end = (np.stack([self.spans[i][side] for i in values], 1).ravel() for side in (0, 1))
+        left = [i for i in values if self.lines.words.integers(*self.spans[i]) is None]
+        if left:  # all of them in one go, each line's in their order
+            start, end = (np.stack([self.spans[i][side] for i in left], 1).ravel() for side in (0, 1))
             JsonTexts(self.lines.block, self.lines.words, start, end, quoted=False).check()

@@ -92,15 +92,36 @@ def test_no_time_of_a_day(text: str) -> None:
     assert words.times(starts, ends, zoned=False) is None
 
 
+#: So much that no text is near that of the line before or behind.
+FILL = "x" * 40
+
+
 @given(st.lists(st.text("a,\x80\u00e4\U0001f600", max_size=40), min_size=1))
 def test_ends(texts: list[str]) -> None:
     """The first byte of the text that is looked for ends what stands before it."""
-    words, starts, ends = lines([text.replace(",", "b") + ',"k":' for text in texts])
-    found = words.ends(starts, b',"k":')
-    if found is not None:
-        assert found.tolist() == (ends - 5).tolist()
-    else:
-        assert max(len(text.encode()) for text in texts) >= 32
+    words, starts, ends = lines([text.replace(",", "b") + ',"k":' + FILL for text in texts])
+    places, found = words.ends(starts, b',"k":')
+    short = [len(text.encode()) < 32 for text in texts]
+    assert places[found].tolist() == (ends - 5 - len(FILL))[found].tolist()
+    assert found[short].all()
+
+
+@given(st.lists(st.text("a:\x80\u00e4\U0001f600", max_size=40), min_size=1))
+def test_starts(texts: list[str]) -> None:
+    """The last byte of the text that is looked for begins what stands behind it."""
+    words, starts, ends = lines([FILL + '"k":' + text.replace(":", "b") for text in texts])
+    places, found = words.starts(ends, b'"k":')
+    short = [len(text.encode()) < 32 for text in texts]
+    assert places[found].tolist() == (starts + len(FILL) + 4)[found].tolist()
+    assert found[short].all()
+
+
+def test_what_is_not_there() -> None:
+    words, starts, ends = lines(["abc", "a:c", "", "abcdefgh" * 9])
+    assert not words.ends(starts, b"x:y")[1].any()
+    assert not words.starts(ends, b"x:y")[1].any()
+    assert words.ends(starts, b":")[1].tolist()[1:2] == [True]
+    assert words.do_have(np.array([-3, 1, 4, 80, 1000]), b"abc").tolist() == [False, True, False, False, False]
 
 
 def test_numbers_beyond_their_type() -> None:
