@@ -24,7 +24,7 @@ from sqlext.spark.failures import DAMAGED, UNFORESEEN, run_error, was_cancelled
 from sqlext.spark.observed import ROWS_OUT
 from sqlext.spark.quiet import quiet
 from sqlext.spark.real_time import require_slots
-from sqlext.spark.sessions import patiently
+from sqlext.spark.sessions import inheriting, patiently
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -131,9 +131,7 @@ class Job:
         started: dict[str, StreamingQuery] = {}
         self.query.follow(started)
         try:
-            for part in self.parts:
-                if part.streaming and not part.complete:
-                    started[part.name] = self._start(part)
+            self._start_streams(started)
             for part in self.parts:
                 if not part.streaming and not part.complete:
                     self._write_at_once(part)
@@ -143,11 +141,33 @@ class Job:
             raise
         self.query.follow(started)
 
+    def _start_streams(self, started: dict[str, StreamingQuery]) -> None:
+        """Start the streams side by side: each waits until Spark has cloned the session, and no batch begins before."""
+        streams = [part for part in self.parts if part.streaming and not part.complete]
+        # What is asked of the session is asked in this thread, which holds its settings.
+        ready = [(part, self._ready(part)) for part in streams]
+
+        def start(of: tuple[JobPart, Callable[[], StreamingQuery]]) -> None:
+            part, begin = of
+            started[part.name] = _started(part, begin)
+
+        if len(ready) == 1:
+            start(ready[0])
+        elif ready:
+            with ThreadPoolExecutor(len(ready), "sqlext start") as pool:
+                ends = [pool.submit(inheriting(self.spark, start), of) for of in ready]
+            for end in ends:
+                end.result()
+
     def _start(self, part: JobPart) -> StreamingQuery:
+        return _started(part, self._ready(part))
+
+    def _ready(self, part: JobPart) -> Callable[[], StreamingQuery]:
+        """Return what starts a stream."""
         assert part.place is not None
         # A deployment fills tables by a query that ends, whatever the query does then.
         if part.real_time is not None and not self.schedule.bounded:
-            return _start_in_real_time(part, part.place, part.real_time)
+            return _in_real_time(part, part.place, part.real_time)
         writer = _counted(part).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
         # Asked before the start: Spark writes the next offsets as soon as it runs.
@@ -158,10 +178,7 @@ class Job:
             writer = writer.trigger(availableNow=True)
         elif self.schedule.interval is not None:
             writer = writer.trigger(processingTime=f"{self.schedule.interval} milliseconds")
-        try:
-            return patiently(writer.foreachBatch(self._writers[part.name]).start)
-        except Exception as error:
-            raise _failure(error, part) from error
+        return writer.foreachBatch(self._writers[part.name]).start
 
     def _write_at_once(self, part: JobPart) -> None:
         """Write a query over static tables alone: one batch, now."""
@@ -305,8 +322,15 @@ class Job:
         end_job(self.query, self._log, [*self._closes, *closes], error, self.parts[0].span)
 
 
-def _start_in_real_time(part: JobPart, place: Place, batch: int) -> StreamingQuery:
-    """Start a stream whose rows Spark hands to its own sink as they come; ``batch``: ms until its place is noted."""
+def _started(part: JobPart, begin: Callable[[], StreamingQuery]) -> StreamingQuery:
+    try:
+        return patiently(begin)
+    except Exception as error:
+        raise _failure(error, part) from error
+
+
+def _in_real_time(part: JobPart, place: Place, batch: int) -> Callable[[], StreamingQuery]:
+    """Return what starts a stream whose rows Spark hands to its own sink; ``batch``: ms until its place is noted."""
     stream = part.sink.stream(_counted(part))
     assert stream is not None  # or the statement was refused
     # The only mode that Spark takes here; without state it is the same as append.
@@ -314,10 +338,7 @@ def _start_in_real_time(part: JobPart, place: Place, batch: int) -> StreamingQue
     writer = writer.option("checkpointLocation", place.home.checkpoint).format(stream.format).options(**stream.options)
     # PySpark's overloads leave it out.
     triggered: DataStreamWriter = writer.trigger(realTime=f"{batch} milliseconds")  # type: ignore[call-overload]
-    try:
-        return patiently(triggered.start)
-    except Exception as error:
-        raise _failure(error, part) from error
+    return triggered.start
 
 
 def _failure(error: BaseException, part: JobPart) -> SqlExtError:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _LOCAL = re.compile(r"local(\[.*\])?")
 
@@ -194,6 +195,19 @@ def temporary_folder(spark: SparkSession, catalog: Path | str) -> Path:
     shared = local(catalog, "RUN-028", "what a SELECT of a stream keeps while it runs", hint)
     shared.mkdir(parents=True, exist_ok=True)
     return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared.absolute()))
+
+
+def inheriting(spark: SparkSession, target: Callable[[T], U]) -> Callable[[T], U]:
+    """Return a function for another thread, which has the properties and tags that this one has in Spark.
+
+    A client of Spark Connect has no properties. Its tags stay with this thread: they do not reach streams.
+    """
+    from pyspark import inheritable_thread_target
+
+    if is_connect(spark):
+        return target
+    found: Callable[[T], U] = inheritable_thread_target(spark)(target)
+    return found
 
 
 def patiently(start: Callable[[], T]) -> T:
