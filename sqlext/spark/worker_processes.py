@@ -6,8 +6,7 @@ every query. Python keeps no byte code of a zip, so each process compiles pyspar
 same one, since workers run this interpreter.
 
 **Variables.** Workers make and drop arrays of many megabytes in each task. glibc returns each to the system and gets it
-back page by page: a third of a worker's CPU time in a job of many groups. numpy sorts by AVX-512's compressed stores,
-which AMD's Zen 4 has in microcode only. There, sorting by AVX2 is five times as fast.
+back page by page: a third of a worker's CPU time in a job of many groups. ``sqlext.local.numpy_sorts`` has numpy's.
 """
 
 from __future__ import annotations
@@ -17,10 +16,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 
 import pyspark
+
+from sqlext.local.numpy_sorts import numpy_environment
 
 _HOME = Path(sys.prefix) / "share" / "sqlext" / "spark"
 #: What a JVM is started by; ``conf`` is where somebody has made one.
@@ -28,11 +28,6 @@ _LINKED = ("bin", "jars", "conf")
 
 #: Memory of up to 128 MB comes from the heap, of which up to 256 MB stay when they are free.
 _MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(1 << 27), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
-#: What AVX-512 is called by numpy, from 2.4 on and before.
-_AVX512 = "X86_V4 AVX512_ICL AVX512_SPR"
-_AVX512_BEFORE = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
-_RENAMED = (2, 4)
-_ZEN_4 = "25"
 
 
 def spark_home() -> Path:
@@ -85,20 +80,4 @@ def worker_environment(cpuinfo: Path = Path("/proc/cpuinfo")) -> dict[str, str]:
     """
     if sys.platform != "linux":
         return {}
-    return {**_MALLOC, "NPY_DISABLE_CPU_FEATURES": _avx512()} if _is_zen_4(cpuinfo) else dict(_MALLOC)
-
-
-def _avx512() -> str:
-    major, minor = version("numpy").split(".")[:2]
-    return _AVX512 if (int(major), int(minor)) >= _RENAMED else _AVX512_BEFORE
-
-
-def _is_zen_4(cpuinfo: Path) -> bool:
-    """Return whether a processor is of AMD's family 25 and has AVX-512, which Zen 3, of the same family, has not."""
-    try:
-        first = cpuinfo.read_text(errors="replace").partition("\n\n")[0]
-    except OSError:
-        return False
-    said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in first.splitlines())}
-    amd = said.get("vendor_id") == "AuthenticAMD" and said.get("cpu family") == _ZEN_4
-    return amd and "avx512f" in said.get("flags", "").split()
+    return {**_MALLOC, **numpy_environment(cpuinfo)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from sqlext.local.numpy_sorts import numpy_environment
 from tests import kafka_broker
 from tests.benchmarks.engines.spark import BY_HAND
 from tests.benchmarks.engines.tasks import Taken, Task
@@ -35,8 +37,10 @@ class Engine:
         """Start the process."""
         if self._shared is None:
             pipe: Any = subprocess.PIPE
+            # As the command `sqlext` does for itself.
+            env = {**numpy_environment(), **os.environ}
             self._process = subprocess.Popen(
-                self._command, stdin=pipe, stdout=pipe, stderr=self._log, text=True, cwd=_ROOT
+                self._command, stdin=pipe, stdout=pipe, stderr=self._log, text=True, cwd=_ROOT, env=env
             )
         return self
 
