@@ -182,6 +182,10 @@ class Connector:
         """Return whether parts of the table have a time of their own: ``split_column`` names a row's."""
         return False
 
+    def has_own_positions(self, table: Table) -> bool:
+        """Return whether a position says the same of the table to every query, and not to one that has counted."""
+        return False
+
     def split_column(self) -> str:
         """Return the name of the part that a row is of, as an expression over the raw columns."""
         raise NotImplementedError

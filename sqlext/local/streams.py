@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.connectors.splits import Limit, Offset, Slice, SplitReader
 from sqlext.local.memory import keep_freed_memory
 from sqlext.local.reading import rows_read, threads
+from sqlext.local.shared_streams import SharedStream
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.rewrite.script.model import ReadView
 from sqlext.sources.program import Facts
@@ -26,6 +28,8 @@ from sqlext.watermarks.inputs import WHOLE, Input
 from sqlext.watermarks.keeper import Seen
 from sqlext.watermarks.sketch import SplitTimes
 
+T = TypeVar("T")
+U = TypeVar("U")
 #: The most that a micro-batch takes of a table that says no limit: it lies in memory at once.
 _MOST_ROWS, _MOST_BYTES = 500_000, 64 << 20
 
@@ -69,11 +73,20 @@ class TableStreams:
         script: the query.
         sources: a folder for what readers remember.
         places: how far they were read.
+        shared: those that others read too, by their views.
     """
 
-    def __init__(self, script: LocalScript, sources: Location, places: Places) -> None:
+    def __init__(
+        self,
+        script: LocalScript,
+        sources: Location,
+        places: Places,
+        shared: Mapping[str, SharedStream] = MappingProxyType({}),
+    ) -> None:
         inputs = {kept.source: kept.input for kept in script.script.kept}
-        self._tables = [_TableStream(view, inputs.get(view.scan), sources) for view in script.reads]
+        self._tables = [
+            _TableStream(view, inputs.get(view.scan), sources, shared.get(view.view)) for view in script.reads
+        ]
         self.places: dict[str, Offset] = dict(places)
         keep_freed_memory()
 
@@ -153,6 +166,14 @@ class TableStreams:
             table.close()
 
 
+class _Made(NamedTuple):
+    """The rows of a slice as the view's columns."""
+
+    rows: pa.Table
+    split: str
+    facts: Facts
+
+
 @dataclass
 class _Held:
     """Splits that wait; each micro-batch is looked at before the next one begins."""
@@ -174,12 +195,13 @@ class _TableStream:
         by_split: whether its splits have a time of their own.
     """
 
-    def __init__(self, view: ReadView, declared: Input | None, sources: Location) -> None:
+    def __init__(self, view: ReadView, declared: Input | None, sources: Location, shared: SharedStream | None) -> None:
         self.view = view
         self.input = declared
         self.by_split = connector_of(view.table).has_splits(view.table)
         self.holds = _Held()
         self._sources = sources
+        self._shared = shared
         self._bounded = connector_of(view.table).bounded(view.table)
 
     @cached_property
@@ -209,6 +231,8 @@ class _TableStream:
         return self._stream.initial()
 
     def ahead(self, start: Offset) -> Offset:
+        if self._shared is not None:
+            return self._shared.ahead(start, self._limit)
         return self._stream.latest(start, self._limit)
 
     def has_ended(self, place: Offset) -> bool:
@@ -216,16 +240,24 @@ class _TableStream:
 
     def rows(self, start: Offset, end: Offset) -> tuple[pa.Table, list[tuple[str, Facts]]]:
         """Return what lies between two places, and what each slice had."""
-        pieces = list(self.reader.slices(start, end))
-        work = self._pool.map if len(pieces) > 1 else map
-        found = list(work(self._read, pieces))
+        given = self._shared.rows(start, end) if self._shared is not None else None
+        if given is None:
+            found = self._side_by_side(self._read, list(self.reader.slices(start, end)))
+        else:
+            found = self._side_by_side(lambda of: self._made(of.split, of.batches), given)
         empty = rows_read(self.view, (), Facts())
         return pa.concat_tables([empty, *(rows for rows, _, _ in found)]), [(s, facts) for _, s, facts in found]
 
-    def _read(self, piece: Slice) -> tuple[pa.Table, str, Facts]:
+    def _side_by_side(self, work: Callable[[T], U], pieces: Sequence[T]) -> list[U]:
+        return list(self._pool.map(work, pieces)) if len(pieces) > 1 else [work(piece) for piece in pieces]
+
+    def _read(self, piece: Slice) -> _Made:
         # What a reader has opened belongs to one thread.
-        facts, reader = Facts(times=Times()), copy.copy(self.reader)
-        return rows_read(self.view, reader.read(piece), facts), piece.split, facts
+        return self._made(piece.split, copy.copy(self.reader).read(piece))
+
+    def _made(self, split: str, batches: Iterable[pa.RecordBatch]) -> _Made:
+        facts = Facts(times=Times())
+        return _Made(rows_read(self.view, batches, facts), split, facts)
 
     def close(self) -> None:
         if "reader" in self.__dict__:

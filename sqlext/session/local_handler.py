@@ -30,6 +30,7 @@ from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
 from sqlext.rewrite.script.model import ArrowView, ReadView
+from sqlext.rewrite.script.shared import shared_streams
 from sqlext.session.catalogs.lakes import Lakes, SparkLakes
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed, shared_by
 from sqlext.session.handler import Handler
@@ -253,14 +254,15 @@ class LocalHandler:
         env: Environment,
     ) -> Query:
         """Return the query of a job: it has ended, or it has no end and has begun."""
+        drafts = prepared.job.drafts
         if prepared.job.end is InputEnd.NONE:
             from sqlext.jobs.local.job import start_job
 
             clock = ProcessingClock(env.settings.get("sqlext.clock"))
-            return start_job(name, parts, log, clock, self.options.interval)
+            reads = shared_streams([draft.script for draft in drafts], [draft.insert for draft in drafts])
+            return start_job(name, parts, log, clock, self.options.interval, reads)
         from sqlext.jobs.in_process import run_job
 
-        drafts = prepared.job.drafts
         return run_job(name, parts, log, shared_by(drafts, places, [draft.script for draft in drafts]))
 
     # All others

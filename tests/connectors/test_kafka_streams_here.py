@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from deltalake import DeltaTable
 from kafka_broker import make_topic
 
 import sqlext
+from sqlext.connectors.splits import Slice
 from sqlext.jobs.query import Query
+from sqlext.local.shared_streams import SharedStream, SliceRows
 
 pytestmark = [pytest.mark.kafka]
 
@@ -26,6 +29,12 @@ CREATE TABLE counts (k STRING, w TIMESTAMP(3), n BIGINT, s BIGINT) WITH ('connec
 INSERT INTO counts SELECT k, window_start, COUNT(*), SUM(v)
 FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
 """
+
+_TOTALS = """
+CREATE TABLE totals (p INT, s BIGINT) WITH ('connector' = 'delta', 'path' = '{out}-totals');
+EXECUTE STATEMENT SET BEGIN
+INSERT INTO totals SELECT CAST(v AS INT), v FROM events WHERE v > 2;
+INSERT"""
 
 
 class Topic:
@@ -42,9 +51,9 @@ class Topic:
             producer.produce(self.topic, value, partition=partition)
         producer.flush()
 
-    def start(self, more: str = "") -> Query:
+    def start(self, more: str = "", script: str = _SCRIPT) -> Query:
         out = self.root / "out"
-        script = _SCRIPT.format(topic=self.topic, broker=self.broker, out=out, more=more)
+        script = script.format(topic=self.topic, broker=self.broker, out=out, more=more)
         query = sqlext.connect(catalog=str(self.root / "catalog")).run(script, trigger_interval=1)[-1].query
         assert query is not None
         return query
@@ -115,3 +124,28 @@ def test_many_rows_come_in_pieces(broker: str, tmp_path: Path) -> None:
     query.stop()
     assert query.progress["batch"] >= 5
     assert topic.counts() == [("a", 0, 500, 500)]
+
+
+def test_a_set_reads_the_topic_once(broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, found = SharedStream._read, []
+
+    def noted(shared: SharedStream, pieces: Sequence[Slice]) -> Sequence[SliceRows]:
+        rows = read(shared, pieces)
+        found.append(sum(batch.num_rows for each in rows for batch in each.batches))
+        return rows
+
+    monkeypatch.setattr(SharedStream, "_read", noted)
+    topic = Topic(broker, tmp_path, "shared")
+    topic.send(0, ("a", 1, 1), ("a", 2, 25))
+    topic.send(1, ("a", 3, 2), ("a", 4, 25))
+    both = _SCRIPT.replace("\nINSERT", _TOTALS) + "END;"
+    for more in ((), (("b", 5, 26), ("b", 6, 40))):
+        for partition in (0, 1):
+            topic.send(partition, *more)
+        query = topic.start(script=both)
+        query.process_available()
+        query.stop()
+    assert sum(found) == 8
+    assert topic.counts() == [("a", 0, 2, 4), ("a", 20, 2, 6), ("b", 20, 2, 10)]
+    totals = DeltaTable(str(tmp_path / "out-totals")).to_pyarrow_table().column("s").to_pylist()
+    assert sorted(totals) == [3, 4, 5, 5, 6, 6]

@@ -111,6 +111,10 @@ class Delta(Connector):
         """Return whether it is read to the version of when the query starts."""
         return table.option("scan.mode") != "streaming" and table.option("source.monitor-interval") is None
 
+    def has_own_positions(self, table: Table) -> bool:
+        """Return that versions are the table's."""
+        return True
+
     def changelog(self, table: Table) -> bool:
         """Return whether its change data feed is read."""
         return (table.option(_CHANGE_FEED) or "false").strip().lower() == "true"

@@ -156,6 +156,10 @@ class Kafka(Connector):
         """Return that partitions have."""
         return True
 
+    def has_own_positions(self, table: Table) -> bool:
+        """Return that offsets are the topic's."""
+        return True
+
     def split_column(self) -> str:
         """Return topic and partition, as our own reader names its splits."""
         return "concat(topic, '-', partition)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlext.errors import SqlExtError
@@ -13,11 +13,18 @@ from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import ProcessingClock
+from sqlext.local.shared_streams import SharedStream
+from sqlext.rewrite.script.shared import SharedRead
 from sqlext.spark.failures import run_error
 
 
 def start_job(
-    name: str, parts: Sequence[LocalPart], log: JobLog, clock: ProcessingClock, interval: int | None
+    name: str,
+    parts: Sequence[LocalPart],
+    log: JobLog,
+    clock: ProcessingClock,
+    interval: int | None,
+    reads: Sequence[SharedRead] = (),
 ) -> Query:
     """Start a job whose queries have no end, each in a thread of its own; return its query.
 
@@ -26,6 +33,7 @@ def start_job(
     Args:
         clock: what time it is.
         interval: ms between the starts of two micro-batches; None: as they come.
+        reads: the tables that its parts read together.
 
     Raises:
         SqlExtError: why it cannot begin.
@@ -34,8 +42,12 @@ def start_job(
     query.recorders = {p.name: Recorder(p.name, p.place.home.progress, False, p.steps) for p in parts}
     pace = None if interval is None else interval / 1000
     writes = {part.target: threading.Lock() for part in parts}
-    streams = {part.name: LocalStream(part, query, clock, pace, writes[part.target]) for part in parts}
-    closes = [part.place.home.close for part in parts]
+    shared = [SharedStream(read, parts[read.members[0].query].place.home.sources) for read in reads]
+    streams = {
+        part.name: LocalStream(part, query, clock, pace, writes[part.target], _shared_by(number, shared))
+        for number, part in enumerate(parts)
+    }
+    closes = [*(table.close for table in shared), *(part.place.home.close for part in parts)]
     try:
         for part in parts:
             part.place.home.begin(part.place.run)
@@ -53,6 +65,10 @@ def start_job(
     job = _Job(query, list(streams.values()), log, closes)
     threading.Thread(target=job.live, name=f"sqlext {name}", daemon=True).start()
     return query
+
+
+def _shared_by(query: int, tables: Sequence[SharedStream]) -> Mapping[str, SharedStream]:
+    return {m.step.view: table for table in tables for m in table.read.members if m.query == query}
 
 
 @dataclass(frozen=True)

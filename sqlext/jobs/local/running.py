@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from sqlext.jobs.parts import LocalPart
 from sqlext.jobs.progress import Counts, DoneBatch, MicroBatch
 from sqlext.jobs.query import Query
 from sqlext.jobs.timekeeping import ProcessingClock
+from sqlext.local.shared_streams import SharedStream
 from sqlext.local.states import KeptStates
 from sqlext.local.stepwise import BatchInput, StepwiseRun
 from sqlext.local.streams import BatchRows, TableStreams
@@ -67,19 +69,27 @@ class LocalStream:
         clock: what time it is.
         pace: seconds between the starts of two micro-batches; None: as they come.
         writes: is held while the sink writes.
+        shared: tables that other queries of the job read too, by their views.
 
     Attributes:
         failed: whether it has ended because something failed.
     """
 
     def __init__(
-        self, part: LocalPart, query: Query, clock: ProcessingClock, pace: float | None, writes: threading.Lock
+        self,
+        part: LocalPart,
+        query: Query,
+        clock: ProcessingClock,
+        pace: float | None,
+        writes: threading.Lock,
+        shared: Mapping[str, SharedStream],
     ) -> None:
         self.part = part
         self._query = query
         self._clock = clock
         self._pace = _PACE if pace is None else pace
         self._writes = writes
+        self._shared = shared
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self._looks = 0  # at which there was nothing to do
@@ -157,7 +167,7 @@ class LocalStream:
 
     @cached_property
     def _streams(self) -> TableStreams:
-        return TableStreams(self.part.script, self.part.place.home.sources, self._last.places)
+        return TableStreams(self.part.script, self.part.place.home.sources, self._last.places, self._shared)
 
     @cached_property
     def _states(self) -> KeptStates:

@@ -1,19 +1,23 @@
 """Find the tables that queries of one job can read together, and why others are read by one query alone.
 
-One rule for all engines: queries that read all that a table has now, as one batch, may share the reading. A stream
-goes at its own pace, from a place of its own.
+One rule for all engines: queries that read all that a table has now, as one batch, may share the reading. A stream of
+Spark's goes at its own pace, from a place of its own. Streams of this process share the reading where a position says
+the same to all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.relations.same_place import place_of
+from sqlext.connectors.registry import connector_of
 from sqlext.rewrite.script.model import ArrowView, ReadView, SparkScript
 from sqlext_catalog.model import Table
+
+_OTHERS = "the set writes it, or others have other options"
 
 
 class Member(NamedTuple):
@@ -65,9 +69,39 @@ def shared_reads(scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert])
         scripts: those of its queries; one that is not run has no steps.
         inserts: these queries. What one of them writes the others read for themselves: later ones may find its rows.
     """
+    return _together((m for number, script in enumerate(scripts) for m in _members(number, script)), scripts, inserts)
+
+
+def shared_streams(scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert]) -> tuple[SharedRead, ...]:
+    """Return the tables of which queries without an end read each micro-batch once, in this process.
+
+    Args:
+        scripts: those of the queries, as this process takes them.
+        inserts: as of ``shared_reads``.
+    """
+    read = ((n, script, step) for n, script in enumerate(scripts) for step in script.steps)
+    members = (Member(n, step) for n, of, step in read if isinstance(step, ReadView) and not _own_pace(step, of))
+    return _together(members, scripts, inserts)
+
+
+def _own_pace(step: ReadView, script: SparkScript) -> str:
+    """Return why a query without an end reads a table at its own pace in this process; empty if it need not."""
+    connector = connector_of(step.table)
+    if connector.bounded(step.table):
+        return "it has an end"
+    if not connector.has_own_positions(step.table):
+        return "each query counts its files"
+    aligned = any(kept.source == step.scan and kept.input.alignment is not None for kept in script.kept)
+    return "it waits for others, where it is ahead" if aligned else ""
+
+
+def _together(
+    members: Iterable[Member], scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert]
+) -> tuple[SharedRead, ...]:
+    """Return the tables that several members read, with the same options."""
     written = {place_of(t) for query in zip(scripts, inserts, strict=True) for t in tables_written(*query)}
     found: list[SharedRead] = []
-    for member in (m for number, script in enumerate(scripts) for m in _members(number, script)):
+    for member in members:
         same = next((n for n, read in enumerate(found) if read.table == member.step.table), None)
         if same is None:
             found.append(SharedRead(member.step.table, (member,)))
@@ -84,34 +118,46 @@ def _members(number: int, script: SparkScript) -> Iterator[Member]:
             yield Member(number, step)
 
 
-def told(scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert]) -> list[list[str]]:
+def told(
+    scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert], *, streams_here: bool = False
+) -> list[list[str]]:
     """Say of each query of a job which tables it shares, and why not the others that several of them read.
 
     Args:
         scripts: those of its queries.
         inserts: these queries.
+        streams_here: whether they are streams of this process.
     """
-    reads = shared_reads(scripts, inserts)
+    reads = shared_streams(scripts, inserts) if streams_here else shared_reads(scripts, inserts)
     names = [insert.table.name.name for insert in inserts]
-    return [[*_shared(number, reads, names), *_alone(number, scripts, reads)] for number in range(len(scripts))]
+    why = _why_a_stream if streams_here else _why
+    what = "each micro-batch is read and decoded once" if streams_here else "read and decoded once"
+    return [
+        [*_shared(number, reads, names, what), *_alone(number, scripts, reads, why)] for number in range(len(scripts))
+    ]
 
 
-def _shared(number: int, reads: Sequence[SharedRead], names: Sequence[str]) -> Iterator[str]:
+def _shared(number: int, reads: Sequence[SharedRead], names: Sequence[str], what: str) -> Iterator[str]:
     for read in reads:
         queries = list(dict.fromkeys(member.query for member in read.members))
         if number in queries:
             who = ", ".join(dict.fromkeys(names[query] for query in queries))
-            yield f"{read.table.name.name}: read and decoded once for {who}"
+            yield f"{read.table.name.name}: {what} for {who}"
 
 
-def _alone(number: int, scripts: Sequence[SparkScript], reads: Sequence[SharedRead]) -> Iterator[str]:
+def _alone(
+    number: int,
+    scripts: Sequence[SparkScript],
+    reads: Sequence[SharedRead],
+    why: Callable[[Table, SparkScript], str],
+) -> Iterator[str]:
     """Say why a query reads tables by itself that others of the job read too."""
     mine = scripts[number]
     others = {table.name for n, script in enumerate(scripts) if n != number for table in tables_read(script)}
     together = {read.table.name for read in reads for member in read.members if member.query == number}
     for table in dict.fromkeys(tables_read(mine)):
         if table.name in others and table.name not in together:
-            yield f"{table.name.name}: this query reads it by itself: {_why(table, mine)}"
+            yield f"{table.name.name}: this query reads it by itself: {why(table, mine)}"
 
 
 def _why(table: Table, script: SparkScript) -> str:
@@ -121,4 +167,9 @@ def _why(table: Table, script: SparkScript) -> str:
         return "it keeps state, and goes on from a place of its own"
     if any(step.table == table and not step.function for step in script.read_by_arrow):
         return "its rows are not combined where they are read"
-    return "the set writes it, or others have other options"
+    return _OTHERS
+
+
+def _why_a_stream(table: Table, script: SparkScript) -> str:
+    steps = (step for step in script.steps if isinstance(step, ReadView) and step.table == table)
+    return next((why for step in steps if (why := _own_pace(step, script))), _OTHERS)

@@ -32,7 +32,8 @@ def shared_tables(
         return [()] * len(scripts)
     here = all(map(is_of_this_process, engines))
     if here and not all(is_bounded(insert.plan) for insert in known):
-        return [()] * len(scripts)  # in this process each reads its topics by itself
+        streams = [insert_script(insert, env, end=InputEnd.NONE, local=True) for insert in known]
+        return list(told(streams, known, streams_here=True))
     if here:
         scripts = [insert_script(insert, env, end=InputEnd.FINISH, local=True) for insert in known]
     opened = scripts if here else [_handing_on(script, env) for script in scripts]
