@@ -1,10 +1,11 @@
 """Five INSERTs over one table: a statement set, beside each of them alone.
 
-python -m tests.benchmarks.statement_sets [--rows 16000000] [--keys 1000] [--forms csv] [--runs 3] [--here]
+python -m tests.benchmarks.statement_sets [--rows 16000000] [--keys 1000] [--forms csv] [--runs 3] [--here] [--streams]
 
 Prints the seconds of each INSERT alone and of the set; then the set divided by the dearest one. All run
 in turns in one session, and the first round warms it up. The set must write what the INSERTs write alone.
-``--here`` runs all in this process, without Spark.
+``--here`` runs all in this process, without Spark; ``--streams`` so that the queries have no end, over a Delta table
+of as many commits as rounds, until all that is there is read.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import time
 from pathlib import Path
 from statistics import median
 
+import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import write_deltalake
 
 import sqlext
 from sqlext.spark.local import local_spark
@@ -26,6 +29,11 @@ _SOURCE = """
 CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
 WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = '{form}');
 """
+_STREAM = """
+CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'delta', 'path' = '{source}', 'source.monitor-interval' = '1 s');
+"""
+_ROUNDS = 16
 _SINK = """
 CREATE TABLE {name} (k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT)
 WITH ('connector' = 'filesystem', 'path' = '{out}/{name}', 'format' = 'parquet');
@@ -48,17 +56,33 @@ def script(names: list[str], source: Path, form: str, out: Path) -> str:
     """Return INSERTs as one statement set."""
     tables = "".join(_SINK.format(name=name, out=out) for name in names)
     inserts = "\n".join(f"INSERT INTO {name} {QUESTIONS[name]};" for name in names)
-    text = _SOURCE.format(source=source, form=form)
+    text = (_STREAM if form == "delta" else _SOURCE).format(source=source, form=form)
     return f"{text}{tables}EXECUTE STATEMENT SET BEGIN\n{inserts}\nEND;"
 
 
-def taken(spark: sqlext.session.SparkSession | None, text: str, work: Path) -> float:
+def write_input(source: Path, rows: int, keys: int, form: str) -> None:
+    """Write files, or a Delta table commit by commit."""
+    if form != "delta":
+        write_round(source, 0, rows, keys, form, files=2)
+        return
+    for number in range(_ROUNDS):
+        write_round(source.parent / "round", number, rows // _ROUNDS, keys, "parquet", files=1)
+        table = pq.read_table(source.parent / "round" / "0.parquet")
+        write_deltalake(str(source), table.set_column(2, "ts", table["ts"].cast(pa.timestamp("us"))), mode="append")
+        shutil.rmtree(source.parent / "round")
+
+
+def taken(spark: sqlext.session.SparkSession | None, text: str, work: Path, *, endless: bool = False) -> float:
     """Run a job to its end, without Spark in this process; return its seconds."""
     own = spark.newSession() if spark is not None else None
     settings = {"sqlext.engine": "local" if own is None else "spark"}
     session = sqlext.connect(own, catalog=str(work / "catalog"), settings=settings)
     start = time.perf_counter()
-    session.run(text)
+    query = session.run(text)[-1].query
+    if endless:
+        assert query is not None
+        query.process_available()
+        query.stop()
     return time.perf_counter() - start
 
 
@@ -75,20 +99,23 @@ def main() -> None:
     parser.add_argument("--forms", nargs="*", default=["csv"])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--here", action="store_true")
+    parser.add_argument("--streams", action="store_true")
     given = parser.parse_args()
+    if given.streams:
+        given.forms, given.here = ["delta"], True
     names = list(QUESTIONS)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         spark = None if given.here else local_spark(cores=2, folder=root / "spark")
         for form in given.forms:
             source, out = root / "in", root / "out"
-            write_round(source, 0, given.rows, given.keys, form, files=2)
+            write_input(source, given.rows, given.keys, form)
             asked = {**{name: [name] for name in names}, "the set": names}
             seconds: dict[str, list[float]] = {what: [] for what in asked}
             alone: dict[str, list[tuple[object, ...]]] = {}
             for _ in range(given.runs + 1):
                 for what, sinks in asked.items():
-                    seconds[what].append(taken(spark, script(sinks, source, form, out), out))
+                    seconds[what].append(taken(spark, script(sinks, source, form, out), out, endless=given.streams))
                     found = written(out, sinks)
                     assert what != "the set" or found == alone, "the set writes other rows"
                     alone |= found
