@@ -14,10 +14,8 @@ from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
 from sqlext.plan.steps import PlanStep
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.sinks.base import Sink
-from sqlext.sinks.local import LocalSink
 from sqlext.source import Span
 from sqlext.spark.reading.one_batch import Whole
 from sqlext_catalog.model import Table
@@ -25,7 +23,9 @@ from sqlext_catalog.model import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from sqlext.rewrite.arrow.in_process import LocalScript
     from sqlext.sinks.files_where_read import FilesWhereMade
+    from sqlext.sinks.local import LocalSink
     from sqlext.sinks.small_results import SmallResult
 
 
