@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 CORES = 2
-SAMPLE = 4
+SAMPLE = 8
 #: Into how many parts the tests with Spark, and other slow ones, are cut; a usual run takes one of them.
-PARTS = 8
+PARTS = 16
 # Of a JVM that runs small jobs: its second compiler and a concurrent collector take half of the processor's time there.
 # Spark's launcher hands it to each Spark that a test starts, in this process or another.
 # Without its second compiler the JVM has a code cache of 48 MB, which it clears again and again.
@@ -71,13 +71,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--minutes",
         type=float,
-        default=10,
-        help="how long tests/simulation tries scenarios, two thirds of it on Spark (default: 10)",
+        default=4,
+        help="how long tests/simulation tries scenarios, two thirds of it on Spark (default: 4)",
     )
     parser.addoption(
         "--all",
         action="store_true",
-        help=f"run all of what is marked sampled: by default one in {SAMPLE} or fewer, so that a run takes an hour",
+        help=f"run all of what is marked sampled: by default one in {SAMPLE} or fewer, so that a run takes 40 minutes",
     )
 
 
