@@ -183,7 +183,7 @@ class Connector:
         return False
 
     def has_own_positions(self, table: Table) -> bool:
-        """Return whether a position says the same of the table to every query, and not to one that has counted."""
+        """Return whether a position means the same to each query; where each counts files by itself it does not."""
         return False
 
     def split_column(self) -> str:

@@ -56,6 +56,7 @@ class SharedStream:
     sources: Location
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _cuts: list[_Cut] = field(default_factory=list)
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(threads(), "sqlext read"))
 
     def ahead(self, start: Offset, limit: Limit | None) -> Offset:
         """Return how far a micro-batch goes that begins at a place: as far as another one's, where there is one."""
@@ -96,17 +97,12 @@ class SharedStream:
             self._cuts = []
             if "_reader" in self.__dict__:
                 self._reader.close()
-        if "_pool" in self.__dict__:
-            self._pool.shutdown()
+        self._pool.shutdown()
 
     @cached_property
     def _reader(self) -> SplitReader:
         table = self.read.table
         return reader_of(table).reader(table, self.read.needed, self.sources, 1)
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(threads(), "sqlext read")
 
     def _read(self, pieces: Sequence[Slice]) -> Sequence[SliceRows]:
         # What a reader has opened belongs to one thread.

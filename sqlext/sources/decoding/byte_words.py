@@ -110,10 +110,6 @@ class ByteWords:
                 found &= words == 0
         return found
 
-    def all_have(self, places: Ints, text: bytes) -> bool:
-        """Return whether a text stands at each of some places."""
-        return bool(self.do_have(places, text).all())
-
     def do_have(self, places: Ints, text: bytes) -> Bools:
         """Return at which of some places a text stands, wherever they are."""
         last = len(self.data) - len(text)

@@ -98,10 +98,12 @@ class KnownLayout:
 
     Attributes:
         long: the number of the first value whose end is not near its begin; None if nobody has looked.
+        tries: how often lines are looked for by texts in vain, before that is left.
     """
 
     layout: Layout
     long: int | None = None
+    tries: int = _TRIES
 
 
 class LayoutReader:
@@ -216,12 +218,24 @@ def read_block(
     lines = _Lines(block)
     if not layouts:
         layouts.append(_another(layouts, lines.text(0)))
-    found = _by_texts(lines, layouts) or _by_quotes(lines, layouts)
+    found = _found(lines, layouts)
     # Most lines first: those that are left are few.
     found.sort(key=lambda fitting: -len(fitting.rows))
     layouts.sort(key=lambda known: next((n for n, of in enumerate(found) if of.layout is known.layout), len(found)))
     parts = [(fitting.rows, fitting.columns(columns, zoned=zoned)) for fitting in found]
     return pa.record_batch(_in_order(parts), names=[c.name for c in columns])
+
+
+def _found(lines: _Lines, layouts: list[KnownLayout]) -> list[_Fitting]:
+    """Return the lines of each layout, by texts as long as that is not in vain; raises as ``read_block``."""
+    known = tuple(layouts)
+    by_texts = _by_texts(lines, known) if all(of.tries for of in known) else None
+    found = by_texts or _by_quotes(lines, layouts)
+    # Where a layout was not known yet, nothing is said of the others.
+    if by_texts is not None or len(layouts) == len(known):
+        for of in known:
+            of.tries = _TRIES if by_texts is not None else max(of.tries - 1, 0)
+    return found
 
 
 def _by_quotes(lines: _Lines, layouts: list[KnownLayout]) -> list[_Fitting]:

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -84,6 +85,23 @@ def test_kinds_of_events_with_a_long_value(monkeypatch: pytest.MonkeyPatch) -> N
     assert first is not None
     assert first.equals(again)
     assert first.equals(JsonDecoder(COLUMNS)._by_line("\n".join(lines).encode(), str))
+
+
+def test_lines_with_two_long_values_are_not_looked_for_by_texts_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks, by_texts = [], json_layout._by_texts
+
+    def noted(*of: Any) -> Any:
+        looks.append(by_texts(*of))
+        return looks[-1]
+
+    monkeypatch.setattr(json_layout, "_by_texts", noted)
+    lines = [f'{{"s": "{"long " * n}", "x": 1, "none": "{"text " * n}", "i": {n}}}' for n in range(20, 60)]
+    reader = LayoutReader(COLUMNS)
+    made = [reader.read("\n".join(lines).encode()) for _ in range(6)]
+    assert looks == [None, None]
+    assert [batch.column("i").to_pylist() for batch in made if batch is not None] == [list(range(20, 60))] * 6
 
 
 def test_a_short_line_behind_long_keys() -> None:
