@@ -9,7 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlext_udfs.kernel.arrow_numpy import taken
 from sqlext_udfs.kernel.groups import Groups, Ints
+from sqlext_udfs.kernel.ranges import Ranges
 
 Types = tuple[pa.DataType, ...]
 Columns = Sequence[pa.Array]
@@ -70,6 +72,11 @@ class Accumulator(ABC):
     @abstractmethod
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return one partial result for each group of partial results."""
+
+    def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
+        """Return what ``merge`` does for groups that are ranges; an accumulator need not look at each of their rows."""
+        places, groups = ranges.expanded
+        return self.merge([taken(p, places) for p in partials], groups)
 
     def renumbered(self, partials: Columns, first: int) -> list[pa.Array]:
         """Return partial results with new places in the order of arrival: their own order, counted from ``first``.

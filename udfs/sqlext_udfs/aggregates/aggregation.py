@@ -12,6 +12,7 @@ from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.aggregates.names import plain_names
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.groups import Groups, Ints
+from sqlext_udfs.kernel.ranges import Ranges
 
 #: Of each aggregate its name, and how many columns its partial results have.
 Named = Sequence[tuple[str, int]]
@@ -102,6 +103,10 @@ class Aggregation:
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return the partial results of each group of partial results."""
         return self._each(partials, lambda each, columns: each.merge(columns, groups))
+
+    def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
+        """Return the partial results of each range of partial results."""
+        return self._each(partials, lambda each, columns: each.merge_ranges(columns, ranges))
 
     def finish(self, partials: Columns) -> list[pa.Array]:
         """Return the output columns."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import Values, known
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
+from sqlext_udfs.kernel.ranges import Ranges
 
 # Values are added in words of 32 bits, so that sums of 2 ** 31 words fit 64 bits.
 _WORD = 32
@@ -34,11 +35,23 @@ def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) ->
     Raises:
         SqlExtError: RUN-035 if one does not fit 64 bits.
     """
-    largest = _largest(values) if len(values) else 0
+    times = 1 if weights is None or not len(values) else _largest(weights)
+    fits = _fit(values, times)
     values = values.astype(np.int64, copy=False)
-    if largest * len(values) * (1 if weights is None or not largest else _largest(weights)) < _LIMIT:
+    if fits:
         return _added(values if weights is None else values * weights, groups)
     return joined(*(_added(p if weights is None else p * weights, groups) for p in halves(values)))
+
+
+def integer_sums_of_ranges(values: Values, ranges: Ranges) -> Ints:
+    """Return the sum of each range's integers.
+
+    Raises:
+        SqlExtError: RUN-035 if one does not fit 64 bits.
+    """
+    if _fit(values):
+        return ranges.added(values)
+    return joined(*(ranges.added(p) for p in halves(values.astype(np.int64, copy=False))))
 
 
 def halves(values: Ints) -> tuple[Ints, Ints]:
@@ -96,6 +109,11 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType, weights: Int
     if too_wide.any() or _has_more_digits(pairs, of.precision):
         raise sum_does_not_fit(f"DECIMAL({of.precision}, {of.scale})")
     return made.cast(of)
+
+
+def _fit(values: Values, times: int = 1) -> bool:
+    """Return whether no sum of any of the values leaves 64 bits."""
+    return not len(values) or _largest(values) * len(values) * times < _LIMIT
 
 
 def _largest(values: Values) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import Accumulator, Columns
-from sqlext_udfs.aggregates.exact_sums import decimal_sums, integer_sums
+from sqlext_udfs.aggregates.exact_sums import decimal_sums, integer_sums, integer_sums_of_ranges
 from sqlext_udfs.kernel.arrow_numpy import Values, column_of, has_numbers, integers, known, numbers, taken
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.order import can_rank, ranks
+from sqlext_udfs.kernel.ranges import Ranges
 
 # Spark's rule: a sum has ten digits more than its values, and no DECIMAL more than 38.
 _MOST_DIGITS = 38
@@ -38,6 +41,10 @@ class Count(Accumulator):
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return the sums of counts."""
         return [pa.array(integer_sums(integers(partials[0]), groups))]
+
+    def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
+        """Return the sums of counts."""
+        return [pa.array(integer_sums_of_ranges(integers(partials[0]), ranges))]
 
 
 class Sum(Accumulator):
@@ -73,6 +80,15 @@ class Sum(Accumulator):
         """Return the sum of each group's sums."""
         # A sum of sums. ``start`` looks at no positions.
         return self.start(partials, groups, groups.ids)
+
+    def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
+        """Return the sum of each range's sums."""
+        # What is rounded depends on where adding begins: at each range, and not at the first of all.
+        if pa.types.is_decimal(self.type) or pa.types.is_floating(self.type):
+            return super().merge_ranges(partials, ranges)
+        (column,) = partials
+        sums = integer_sums_of_ranges(numbers(column), ranges)
+        return [column_of(sums, self.type, ranges.have(known(column)))]
 
 
 def sum_of(of: pa.DataType) -> Sum | None:
@@ -117,6 +133,11 @@ class Bits(Accumulator):
         """Return the bits of several."""
         return self.start(partials, groups, groups.ids)
 
+    def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
+        """Return the bits of each range's."""
+        (column,) = partials
+        return [_reduced(self._join, self._start, numbers(column), column, ranges)]
+
 
 class MinMax(Accumulator):
     """MIN or MAX, by the order of ``kernel.order``: NaN is the largest number.
@@ -154,6 +175,14 @@ class MinMax(Accumulator):
         """Return the least or largest of each group's."""
         return self.start(partials, groups, groups.ids)
 
+    def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
+        """Return the least or largest of each range's."""
+        if not has_numbers(self.type):
+            return super().merge_ranges(partials, ranges)
+        (column,) = partials
+        values = _one_zero(numbers(column))
+        return [_reduced(*_least_or_largest(self.name, values.dtype), values, column, ranges)]
+
 
 def extreme_of(name: str, of: pa.DataType) -> MinMax | None:
     """Return the accumulator of MIN or MAX over a type; None for one whose order is not defined here."""
@@ -161,19 +190,36 @@ def extreme_of(name: str, of: pa.DataType) -> MinMax | None:
 
 
 def _extreme(name: str, values: Values, groups: Groups) -> Values:
-    floating = np.issubdtype(values.dtype, np.floating)
-    if floating:
-        values = values + values.dtype.type(0)  # -0.0 and 0.0 are one value: 0.0
-    limits = (-np.inf, np.inf) if floating else (np.iinfo(values.dtype).min, np.iinfo(values.dtype).max)
-    if name == "max":
-        best = np.full(groups.count, limits[0], values.dtype)
-        with np.errstate(invalid="ignore"):
-            np.maximum.at(best, groups.ids, values)  # NaN, if there is one: it is the largest
-        return best
-    # fmin takes a number before NaN, so that NaN stays where there is nothing else.
-    best = np.full(groups.count, np.nan if floating else limits[1], values.dtype)
-    (np.fmin if floating else np.minimum).at(best, groups.ids, values)
+    values = _one_zero(values)
+    join, start = _least_or_largest(name, values.dtype)
+    best = np.full(groups.count, start, values.dtype)
+    with np.errstate(invalid="ignore"):
+        join.at(best, groups.ids, values)
     return best
+
+
+def _one_zero(values: Values) -> Values:
+    """Return numbers of which -0.0 and 0.0 are one value: 0.0."""
+    return values + values.dtype.type(0) if np.issubdtype(values.dtype, np.floating) else values
+
+
+def _least_or_largest(name: str, of: np.dtype[Any]) -> tuple[np.ufunc, Any]:
+    """Return the operation of MIN or MAX, and the number that changes nothing."""
+    floating = np.issubdtype(of, np.floating)
+    if name == "max":
+        # NaN, if there is one: it is the largest.
+        return np.maximum, -np.inf if floating else np.iinfo(of).min
+    # fmin takes a number before NaN, so that NaN stays where there is nothing else.
+    return (np.fmin, np.nan) if floating else (np.minimum, np.iinfo(of).max)
+
+
+def _reduced(join: np.ufunc, start: Any, values: Values, column: pa.Array, ranges: Ranges) -> pa.Array:
+    """Return the values of each range joined, as the column that they are of; NULL without values."""
+    present = known(column)
+    if present is not None:
+        values = np.where(present, values, values.dtype.type(start))
+    with np.errstate(invalid="ignore"):
+        return column_of(ranges.reduced(join, values), column.type, ranges.have(present))
 
 
 def _extreme_rows(rank: Ints, present: Bools | None, groups: Groups, *, largest: bool) -> Ints:

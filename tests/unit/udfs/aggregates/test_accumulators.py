@@ -20,6 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall
 from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.kernel.groups import Groups
+from sqlext_udfs.kernel.ranges import Ranges
 
 _STRUCT = pa.struct([("x", pa.int32()), ("y", pa.string())])
 _VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
@@ -97,6 +98,10 @@ def _result(
     assert tuple(c.type for c in parts[0]) == made.partial_types
     out = made.finish(parts[0])
     assert tuple(c.type for c in out) == made.output_types
+    return _rows_of(out)
+
+
+def _rows_of(out: Sequence[pa.Array]) -> list[Any]:
     columns = [c.to_pylist() for c in out]
     return columns[0] if len(columns) == 1 else [list(row) for row in zip(*columns, strict=True)]
 
@@ -123,6 +128,39 @@ def test_one_input(function: str, type_: pa.DataType, data: st.DataObject) -> No
     for group in range(_GROUPS):
         expected = MODELS[function](_of_group(rows, group))
         assert same(got[group], _typed(expected, made.output_types[0])), (got[group], expected)
+
+
+@pytest.mark.parametrize(("function", "type_"), [(f, t) for f, ts in _TYPES.items() for t in ts], ids=str)
+@settings(deadline=None, max_examples=20)
+@given(data=st.data())
+def test_ranges_of_partial_results_are_merged_like_groups(
+    function: str, type_: pa.DataType, data: st.DataObject
+) -> None:
+    """Ranges overlap, so each of their rows counts for several of them."""
+    values = data.draw(st.lists(st.none() | _VALUES[type_], min_size=1, max_size=9))
+    parameters = (("percentage", 0.3),) if function.startswith("percentile") else ()
+    made = accumulator(AggregateCall(function, (0,), parameters=parameters), (type_,), places=True)
+    each = Groups(np.arange(len(values)), len(values))
+    parts = made.start([pa.array(values, type_)], each, np.arange(len(values)))
+    bound = st.tuples(*[st.integers(0, len(values))] * 2).filter(lambda b: b[0] < b[1])
+    bounds = data.draw(st.lists(bound, max_size=6))
+    ranges = Ranges(np.array([b[0] for b in bounds], np.int64), np.array([b[1] for b in bounds], np.int64))
+    merged = made.merge_ranges(parts, ranges)
+    assert tuple(c.type for c in merged) == made.partial_types
+    for (first, end), found in zip(bounds, _rows_of(made.finish(merged)), strict=True):
+        expected = MODELS[function](values[first:end])
+        assert same(found, _typed(expected, made.output_types[0])), (found, expected)
+
+
+def test_sums_of_ranges_fit_or_are_refused() -> None:
+    """A sum of all rows that does not fit is no reason: each range counts alone."""
+    made = accumulator(AggregateCall("sum", (0,)), (pa.int64(),))
+    most = 2**63 - 1
+    values = pa.array([most, most, -most, 1], pa.int64())
+    ranges = Ranges(np.array([0, 1, 2]), np.array([1, 4, 4]))
+    assert made.merge_ranges([values], ranges)[0].to_pylist() == [most, 1, 1 - most]
+    with pytest.raises(SqlExtError, match="RUN-035"):
+        made.merge_ranges([values], Ranges(np.array([0]), np.array([2])))
 
 
 _CUTS = st.lists(st.integers(0, 20), max_size=4)

@@ -12,14 +12,13 @@ import pyarrow.compute as pc
 
 from sqlext_udfs.kernel.arrow_numpy import integers, taken
 from sqlext_udfs.kernel.clock import BEFORE_ALL
-from sqlext_udfs.kernel.groups import Groups, Ints, dense, numbered
+from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.horizon import Horizon
 from sqlext_udfs.windows.one_pane.engine import OnePaneEngine, TakenIn
 from sqlext_udfs.windows.one_pane.state import BucketState
-from sqlext_udfs.windows.panes.columns import EARLIEST, PartialLayout, PartialResults, is_partial, reduced, together
+from sqlext_udfs.windows.panes.columns import EARLIEST, PartialLayout, PartialResults, is_partial, together
 from sqlext_udfs.windows.panes.pieces import Pieces
-from sqlext_udfs.windows.panes.slices import Expanded
 from sqlext_udfs.windows.panes.table import PaneTable
 
 
@@ -123,30 +122,32 @@ class SinglePaneEngine(OnePaneEngine):
         return BucketState(self.layout.state(kept), done, int(ends.min()) if len(ends) else None, arrived)
 
     def _panes_of(self, due: PartialResults, done: int, until: int) -> pa.Table:
-        windows = self._pieces.expand(due.bounds, done, until)
-        aggregation = self.layout.aggregation
         # A piece is a whole window: there is nothing to join.
         if not self._pieces.shared:
+            windows = self._pieces.expand(due.bounds, done, until)
             return self._pane_table(due, windows.starts, windows.ends)
-        groups = self._windows(due, windows)
-        first = groups.first()
-        # Without lateness no mark says anything, and nobody need look for the earliest.
-        late = due.marks.any()
-        marks = reduced(EARLIEST, due.marks[windows.places], groups) if late else np.zeros(groups.count, np.int64)
+        due, keys = _by_key_and_time(due)
+        spanned = self._pieces.spanned(keys, due.bounds, done, until)
+        slices = spanned.slices
         joined = PartialResults(
-            [taken(k, windows.places[first]) for k in due.keys],
+            [taken(k, slices.firsts) for k in due.keys],
             [],
-            marks,
-            aggregation.merge([taken(p, windows.places) for p in due.partials], groups),
+            slices.reduced(EARLIEST, due.marks),
+            self.layout.aggregation.merge_ranges(due.partials, slices),
         )
-        return self._pane_table(joined, windows.starts[first], windows.ends[first])
+        return self._pane_table(joined, spanned.starts, spanned.ends)
 
     def _pane_table(self, kept: PartialResults, starts: Ints, ends: Ints) -> pa.Table:
         late = kept.marks >= ends if self.horizon.lateness else None
         return self.panes.only_panes(kept.keys, starts, ends, self.layout.aggregation.finish(kept.partials), late)
 
-    def _windows(self, due: PartialResults, windows: Expanded) -> Groups:
-        """Return the groups of pieces of the same key and window: keys are compared once, not for each window."""
-        keys = numbered(due.keys, (), due.rows())
-        ends = numbered((), (windows.ends,))
-        return dense(keys.ids[windows.places] * ends.count + ends.ids, keys.count * ends.count)
+
+def _by_key_and_time(kept: PartialResults) -> tuple[PartialResults, Ints]:
+    """Return partial results of slices by key and time, and a number for the key of each."""
+    keys, (slices,) = numbered(kept.keys, (), kept.rows()).ids, kept.bounds
+    step = np.diff(keys)
+    # So they lie already where keys and times were numbered by their size.
+    if ((step > 0) | ((step == 0) & (np.diff(slices) > 0))).all():
+        return kept, keys
+    order = np.lexsort((slices, keys))
+    return kept.take(order), keys[order]

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers
 from sqlext_udfs.kernel.groups import Bools, Ints
-from sqlext_udfs.windows.panes.slices import Expanded, Slicing
+from sqlext_udfs.windows.panes.slices import Expanded, Slicing, Spanned
 from sqlext_udfs.windows.policy import Cumulate, Hop, Tumble, WindowKind
 
 Bounds = list[Ints]
@@ -45,6 +45,15 @@ class Pieces(ABC):
     @abstractmethod
     def expand(self, bounds: Bounds, after: int, until: int) -> Expanded:
         """Return each piece with its windows that end after one time, and not after another."""
+
+    def spanned(self, keys: Ints, bounds: Bounds, after: int, until: int) -> Spanned:
+        """Return the windows of ``expand``, each once, over pieces that are shared and lie by key and time.
+
+        Args:
+            keys: a number for each key, from 0.
+            bounds, after, until: as of ``expand``.
+        """
+        raise ValueError("a window has one piece")
 
     def settled(self, bounds: Bounds, done: int) -> Bounds:
         """Return bounds by which pieces join that are in the same windows from now on.
@@ -87,6 +96,10 @@ class SlicePieces(Pieces):
     def expand(self, bounds: Bounds, after: int, until: int) -> Expanded:
         """Return slices with their windows."""
         return self._slicing.expand(bounds[0], after, until)
+
+    def spanned(self, keys: Ints, bounds: Bounds, after: int, until: int) -> Spanned:
+        """Return windows with their slices."""
+        return self._slicing.spanned(keys, bounds[0], after, until)
 
     def settled(self, bounds: Bounds, done: int) -> Bounds:
         """Return for slices of CUMULATE that are in all windows still to come the first slice."""

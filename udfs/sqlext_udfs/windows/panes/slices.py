@@ -12,8 +12,12 @@ from math import gcd
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from sqlext_udfs.kernel.arrow_numpy import integers
 from sqlext_udfs.kernel.groups import Bools, Ints
+from sqlext_udfs.kernel.ranges import Ranges
 
 
 class Expanded(NamedTuple):
@@ -25,6 +29,19 @@ class Expanded(NamedTuple):
     """
 
     places: Ints
+    starts: Ints
+    ends: Ints
+
+
+class Spanned(NamedTuple):
+    """Windows, each over slices that lie one behind the other.
+
+    Attributes:
+        slices: the places of the slices of each.
+        starts, ends: the window's.
+    """
+
+    slices: Ranges
     starts: Ints
     ends: Ints
 
@@ -103,6 +120,27 @@ class Slicing:
         places, ends = _series(first, self.step, counts)
         starts = self.periods(slices)[places] if self.cumulating else ends - self.size
         return Expanded(places, starts, ends)
+
+    def spanned(self, keys: Ints, slices: Ints, after: int, until: int) -> Spanned:
+        """Return the windows of each key that end after one time, and not after another, by key and end.
+
+        Args:
+            keys: a number for each key, from 0.
+            slices: of the keys, which lie by key and time; each once.
+            after, until: the times.
+        """
+        ends, same = self.last_ends(slices), np.zeros(len(slices), np.bool_)
+        same[1:] = keys[1:] == keys[:-1]
+        # A window belongs to its first slice: those of the slice before that end late enough have this one too.
+        first = self.next_ends(slices, after)
+        first[1:] = np.where(same[1:], np.maximum(first[1:], ends[:-1] + self.step), first[1:])
+        counts = np.maximum(0, (np.minimum(ends, until) - first) // self.step + 1)
+        firsts, of_windows = _series(first, self.step, counts)
+        different = np.unique(integers(pc.unique(pa.array(slices))))
+        numbers = keys * len(different) + np.searchsorted(different, slices)
+        behind = keys[firsts] * len(different) + np.searchsorted(different, of_windows)
+        starts = self.periods(slices)[firsts] if self.cumulating else of_windows - self.size
+        return Spanned(Ranges(firsts, np.searchsorted(numbers, behind)), starts, of_windows)
 
 
 def _series(first: Ints, step: int, counts: Ints) -> tuple[Ints, Ints]:
