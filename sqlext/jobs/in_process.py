@@ -1,8 +1,13 @@
-"""Run a job in this process, without Spark, to its end: one batch, in the folder and exactly once as on Spark."""
+"""Run a job in this process, without Spark, to its end: one batch, in the folder and exactly once as on Spark.
+
+Queries that share all tables that they read are computed side by side. All are written in their order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from tempfile import TemporaryDirectory
 
@@ -11,8 +16,8 @@ from sqlext.jobs.parts import LocalPart, Place
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
-from sqlext.local.engine import computed
-from sqlext.local.reading import ReadRows
+from sqlext.local.engine import Computed, computed
+from sqlext.local.reading import ReadRows, threads
 from sqlext.local.shared_tables import SharedTables
 from sqlext.rewrite.script.shared import SharedRead
 from sqlext.spark.failures import run_error
@@ -50,10 +55,10 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog, reads: Sequence[
                 query.recorders[part.name].begin()
         log.started()
         at_step("begun")
-        shared = SharedTables(reads)
-        for number, part in enumerate(parts):
-            if not part.place.run.finished:
-                _write(part, query, partial(shared.given, number), repeated=part.name in going_on)
+        with _computing(parts, SharedTables(reads)) as computing:
+            for part in parts:
+                if part.name in computing:
+                    _write(part, query, computing.pop(part.name), repeated=part.name in going_on)
         # All sinks end before the first query is marked as finished: a job killed in between ends its sinks again.
         active = [p for p in parts if not p.place.run.finished]
         for part in active:
@@ -78,18 +83,40 @@ def _goes_on(place: Place) -> bool:
     return before is not None and before.run_id == place.run.run_id
 
 
-def _write(
-    part: LocalPart, query: Query, given: Callable[[Location], Mapping[str, ReadRows]], *, repeated: bool
-) -> None:
-    home = part.place.home
-    # Spark may have done it all, and died before it said so.
-    if home.last_batch() >= _BATCH:
-        return
+@contextmanager
+def _computing(parts: Sequence[LocalPart], shared: SharedTables) -> Iterator[dict[str, Callable[[], Computed]]]:
+    """Give what computes the rows of all parts that have not been written.
+
+    Parts that read only what is shared are computed side by side. The others may find the rows of those before them.
+    Who leaves the block early waits for none of them, and no more is read for them.
+    """
+    pool = ThreadPoolExecutor(threads(), "sqlext compute")
+    computing: dict[str, Callable[[], Computed]] = {}
     try:
-        # What readers remember is of this run alone: one that failed is no reason to leave out what it has read.
-        with TemporaryDirectory(prefix="sqlext-") as sources:
-            place = Location(sources)
-            found = computed(part.script, place, given(place))
+        for number, part in enumerate(parts):
+            # Spark may have done it all, and died before it said so.
+            if not part.place.run.finished and part.place.home.last_batch() < _BATCH:
+                compute = partial(_computed, part, partial(shared.given, number))
+                computing[part.name] = (
+                    pool.submit(compute).result if shared.has_all_of(number, part.script) else compute
+                )
+        yield computing
+    finally:
+        shared.close()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _computed(part: LocalPart, given: Callable[[Location], Mapping[str, ReadRows]]) -> Computed:
+    # What readers remember is of this run alone: one that failed is no reason to leave out what it has read.
+    with TemporaryDirectory(prefix="sqlext-") as sources:
+        place = Location(sources)
+        return computed(part.script, place, given(place))
+
+
+def _write(part: LocalPart, query: Query, compute: Callable[[], Computed], *, repeated: bool) -> None:
+    home = part.place.home
+    try:
+        found = compute()
         repeated = repeated or home.repeats_a_batch()
         home.begin_batch(_BATCH, found.ends)
         at_step("batch begun")

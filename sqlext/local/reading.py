@@ -50,6 +50,10 @@ class ReadRows(NamedTuple):
     end: Offset = MappingProxyType({})
 
 
+class UnwantedError(Exception):
+    """Nobody waits for the rows of a table any more."""
+
+
 class MemberRows(NamedTuple):
     """The packed rows of one of several views, or why there are none."""
 
@@ -62,23 +66,36 @@ def opened(step: ReadView | ArrowView, sources: Location) -> SplitReader:
     return reader_of(step.table).reader(step.table, step.needed, sources.below(step.view), 1)
 
 
-def read_views(views: Sequence[ReadView | ArrowView], needed: Sequence[str], sources: Location) -> Sequence[ReadRows]:
+def read_views(
+    views: Sequence[ReadView | ArrowView],
+    needed: Sequence[str],
+    sources: Location,
+    is_wanted: Callable[[], bool] = lambda: True,
+) -> Sequence[ReadRows]:
     """Return the rows of each view of a table, which is read and decoded once; what is the same in views is one.
 
     Args:
         views: at least one; all are of the same table.
         needed: the columns that any of them looks at, in the table's order.
         sources: a folder for what readers remember of this run.
+        is_wanted: asked before each slice: whether somebody still waits for the rows.
 
     Raises:
         SqlExtError: RUN-... for rows that cannot be read or computed, OPT-009 where nothing lies at a path.
         WorkFailedError: for what partial work refuses.
+        UnwantedError: where nobody waits any more.
     """
     same = [next(n for n, first in enumerate(views) if _makes(first) == _makes(view)) for view in views]
     reading = _Reading({number: views[number] for number in dict.fromkeys(same)})
     table = views[0].table
     reader = reading.narrowed(reader_of(table).reader(table, needed, sources, threads()))
-    taken, end = in_slices(reader, reading.taken)
+
+    def take(own: SplitReader, piece: Slice) -> _Taken:
+        if not is_wanted():
+            raise UnwantedError
+        return reading.taken(own, piece)
+
+    taken, end = in_slices(reader, take)
     rows = reading.rows(taken, end)
     return [rows[number] for number in same]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Barrier, Event
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,10 @@ import sqlext
 from sqlext.connectors.filesystem.reader.tables import FolderTables
 from sqlext.errors import SqlExtError
 from sqlext.jobs import in_process
+from sqlext.local import shared_tables
+from sqlext.local.engine import Computed
+from sqlext.local.reading import UnwantedError
+from sqlext.local.shared_tables import SharedTables
 
 _TABLES = """
 SET 'sqlext.engine' = 'local';
@@ -105,6 +111,61 @@ def test_a_table_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(FolderTables, "reader", reader)
     run(tmp_path, QUERIES[:2])
     assert needed == [{"k", "v", "w", "ts"}]
+
+
+def test_queries_of_shared_tables_are_computed_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "in", *LINES)
+    both, original = Barrier(2, timeout=60), in_process.computed
+
+    def computed(*given: object) -> Computed:
+        both.wait()  # else it breaks, and the query fails
+        return original(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(in_process, "computed", computed)
+    monkeypatch.setattr(in_process, "threads", lambda: 2)
+    run(tmp_path, QUERIES[:2])
+    assert all(written(tmp_path, 2))
+
+
+def test_a_table_that_cannot_be_read_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "in", *LINES)
+    tries = []
+
+    def reader(*given: object) -> object:
+        tries.append(given)
+        raise SqlExtError("RUN-066", "it is broken")
+
+    monkeypatch.setattr("sqlext.session.local_handler._require_sources", lambda *_: None)
+    monkeypatch.setattr(FolderTables, "reader", reader)
+    with pytest.raises(SqlExtError) as caught:
+        run(tmp_path, QUERIES[:2])
+    assert caught.value.code == "RUN-066"
+    assert len(tries) == 1
+
+
+def test_nothing_more_is_read_when_the_job_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who cancels a job does not wait until its tables are read."""
+    put(tmp_path / "in", *LINES)
+    ended, original, errors = Event(), shared_tables.read_views, []
+
+    def reading(*given: object) -> object:
+        assert ended.wait(timeout=60)
+        try:
+            return original(*given)  # type: ignore[arg-type]
+        except Exception as error:
+            errors.append(error)
+            raise
+
+    close = SharedTables.close
+    monkeypatch.setattr(shared_tables, "read_views", reading)
+    monkeypatch.setattr(in_process, "_write", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr(SharedTables, "close", lambda self: (close(self), ended.set()))
+    with pytest.raises(SqlExtError):
+        run(tmp_path, QUERIES[:2])
+    for thread in threading.enumerate():
+        if thread.name.startswith("sqlext compute"):
+            thread.join(timeout=60)
+    assert [type(error) for error in errors] == [UnwantedError]
 
 
 @pytest.mark.parametrize("nth", range(1, 12))
