@@ -160,8 +160,10 @@ def small_rows(packed: DataFrame, members: int, most: int) -> Mapping[int, Membe
     from sqlext.local.reading import member_rows
     from sqlext.sources.packed import FAILURE, MEMBER, READ
 
-    sizes = packed.groupBy(MEMBER).agg(f.sum(f.length("rows")).alias("bytes")).collect()
-    large = [row[MEMBER] for row in sizes if (row["bytes"] or 0) > most]
+    # A number for each packed table is less work than a shuffle.
+    sizes = packed.select(MEMBER, f.length("rows").alias("bytes")).toArrow()
+    totals = sizes.group_by(MEMBER).aggregate([("bytes", "sum")]).to_pylist()
+    large = [total[MEMBER] for total in totals if (total["bytes_sum"] or 0) > most]
     wanted = packed.where(~f.col(MEMBER).isin(large)) if large else packed
     table = wanted.select(MEMBER, FAILURE, READ, "bucket", "rows", "now").toArrow()
     return member_rows(table, [m for m in range(members) if m not in large])
