@@ -1,6 +1,6 @@
 """Decode JSON lines in blocks: by Arrow where its rules are those of Spark's reader, else line by line.
 
-Lines that one program wrote, of few layouts, need no parser (``json_layout``).
+Lines that one program wrote, of few layouts, need no parser (``json_blocks``).
 
 Arrow takes several objects in a line for several rows and one over several lines for one; Spark does neither. Both
 agree where a ``}`` ends each line and a ``{`` begins the next. Texts that Arrow refuses (a number for a STRING, a key
@@ -19,7 +19,7 @@ from pyarrow import json as arrow_json
 
 from sqlext.connectors.splits import Passes
 from sqlext.sources.arrow_types import ArrowField, require_digits, with_fields
-from sqlext.sources.decoding.json_layout import LayoutReader
+from sqlext.sources.decoding.json_blocks import LayoutReader
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, add_line
 from sqlext.sources.decoding.json_scanner import BLANKS
 from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, LINE_END, blocks, can_cut, line_place

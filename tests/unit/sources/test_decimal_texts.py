@@ -13,8 +13,8 @@ from sqlext.connectors.jdbc.sqlite import Sqlite
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.csv_decoder import CsvDecoder
+from sqlext.sources.decoding.json_blocks import LayoutReader
 from sqlext.sources.decoding.json_decoder import JsonBlocks, JsonDecoder
-from sqlext.sources.decoding.json_layout import LayoutReader
 from sqlext.sources.decoding.spark_casts import to_decimal
 from sqlext.types import decimal
 

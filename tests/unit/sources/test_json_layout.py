@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
-from sqlext.sources.decoding import json_layout
+from sqlext.sources.decoding import json_blocks
+from sqlext.sources.decoding.json_blocks import LayoutReader
 from sqlext.sources.decoding.json_decoder import JsonDecoder
-from sqlext.sources.decoding.json_layout import LayoutReader, layout_of
+from sqlext.sources.decoding.json_layout import layout_of
 from sqlext.sources.decoding.json_texts import Unlike
 from sqlext.sources.file_slices import Range
 
@@ -80,7 +81,7 @@ def test_kinds_of_events_with_a_long_value(monkeypatch: pytest.MonkeyPatch) -> N
     lines = [kinds[n % 7 % 3].replace("N", str(n**3)).replace("T", "t" * (n % 5)) for n in range(100)]
     reader = LayoutReader(COLUMNS)
     first = reader.read("\n".join(lines).encode())
-    monkeypatch.setattr(json_layout, "_by_quotes", lambda *_: pytest.fail("quotes are counted"))
+    monkeypatch.setattr(json_blocks, "_by_quotes", lambda *_: pytest.fail("quotes are counted"))
     again = reader.read("\n".join(lines).encode())
     assert first is not None
     assert first.equals(again)
@@ -90,13 +91,13 @@ def test_kinds_of_events_with_a_long_value(monkeypatch: pytest.MonkeyPatch) -> N
 def test_lines_with_two_long_values_are_not_looked_for_by_texts_again_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks, by_texts = [], json_layout._by_texts
+    looks, by_texts = [], json_blocks.by_texts
 
     def noted(*of: Any) -> Any:
         looks.append(by_texts(*of))
         return looks[-1]
 
-    monkeypatch.setattr(json_layout, "_by_texts", noted)
+    monkeypatch.setattr(json_blocks, "by_texts", noted)
     lines = [f'{{"s": "{"long " * n}", "x": 1, "none": "{"text " * n}", "i": {n}}}' for n in range(20, 60)]
     reader = LayoutReader(COLUMNS)
     made = [reader.read("\n".join(lines).encode()) for _ in range(6)]
@@ -210,7 +211,7 @@ def test_what_a_parser_must_read(old: str, new: str) -> None:
 
 def test_a_file_of_other_layouts_is_not_tried_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     reader, tried = LayoutReader(COLUMNS), []
-    monkeypatch.setattr(json_layout, "layout_of", lambda line: tried.append(line) or layout_of(line))
+    monkeypatch.setattr(json_blocks, "layout_of", lambda line: tried.append(line) or layout_of(line))
     for _ in range(5):
         assert reader.read(b"[1]\n") is None
     assert len(tried) == 2
