@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.compare import data_files, normal, read_lines
+from tests.conformance.compare import data_files, normal
 
 
 def difference(answers: Mapping[str, Path], partial: Collection[str], key: Sequence[str] = ()) -> str:
@@ -27,45 +28,56 @@ def difference(answers: Mapping[str, Path], partial: Collection[str], key: Seque
         if other in partial:
             missing.clear()
         if missing or extra:
-            first = next(iter([*missing, *extra]))
-            return f"{sides[0]} and {other} differ in {missing.total() + extra.total()} rows, one is {first}"
+            side, code = next((side, code) for side, of in ((sides[0], missing), (other, extra)) for code in of)
+            rows = missing.total() + extra.total()
+            return f"{sides[0]} and {other} differ in {rows} rows, one is {_text(answers[side], code)}"
     return ""
 
 
-def _rows(folder: Path) -> Counter[str]:
-    """Return the rows of a folder; of a file of changes what stands in the end."""
-    rows: Counter[str] = Counter()
-    for file in _files(folder):
-        for row in read_lines(file):
-            if "op" in row:
-                rows.update(_texts(row.get("after")))
-                rows.subtract(_texts(row.get("before")))
-            else:
-                rows.update(_texts(row))
+def _rows(folder: Path) -> Counter[int]:
+    """Return the codes of the rows of a folder; of a file of changes of what stands in the end."""
+    rows: Counter[int] = Counter()
+    for change in _changes(folder):
+        for row, times in ((change["after"], 1), (change["before"], -1)):
+            if row is not None:
+                rows[_code(row)] += times
     return Counter({row: count for row, count in rows.items() if count})
 
 
-def _last(folder: Path, key: Sequence[str]) -> Counter[str]:
-    """Return the rows of a table that a file of changes keeps by key; changes of a key stand in one file, in order."""
-    kept: dict[str, dict[str, Any]] = {}
-    for file in _files(folder):
-        for change in read_lines(file):
-            row = change.get("after") or change["before"]
-            place = json.dumps([row[k] for k in key], default=str)
-            if change.get("after") is not None:
-                kept[place] = row
-            elif kept.get(place) == row:
-                del kept[place]
-    return Counter(text for row in kept.values() for text in _texts(row))
+def _last(folder: Path, key: Sequence[str]) -> Counter[int]:
+    """Return the same of a table that a file of changes keeps by key; changes of a key stand one behind the other."""
+    kept: dict[int, int] = {}
+    for change in _changes(folder):
+        row = change["after"] or change["before"]
+        place = hash(json.dumps([row[k] for k in key], default=str))
+        if change["after"] is not None:
+            kept[place] = _code(row)
+        elif kept.get(place) == _code(row):
+            del kept[place]
+    return Counter(kept.values())
 
 
-def _texts(row: dict[str, Any] | None) -> list[str]:
-    if row is None:
-        return []
+def _changes(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield rows before and after, in the order in which they were written; Flink makes no folder without rows."""
+    files = data_files(folder) if folder.is_dir() else []
+    # Flink begins a file where one is full, and numbers them: "-10" is behind "-9".
+    for file in sorted(files, key=lambda f: [int(n) if n.isdecimal() else n for n in re.split(r"(\d+)", f.name)]):
+        with file.open(encoding="utf-8", newline="\n") as lines:
+            for row in map(json.loads, lines):
+                yield {"before": None, "after": None, **row} if "op" in row else {"before": None, "after": row}
+
+
+def _code(row: dict[str, Any]) -> int:
+    """Return a number for a row. Texts of ten million rows do not fit."""
+    return hash(_row_text(row))
+
+
+def _row_text(row: dict[str, Any]) -> str:
     plain = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in row.items()}  # 2 is 2.000
-    return [json.dumps(normal(plain), sort_keys=True, default=str)]
+    return json.dumps(normal(plain), sort_keys=True, default=str)
 
 
-def _files(folder: Path) -> list[Path]:
-    """Return the files of an answer; Flink makes no folder for one without rows."""
-    return data_files(folder) if folder.is_dir() else []
+def _text(folder: Path, code: int) -> str:
+    """Return the text of a row that an answer has."""
+    rows = (row for change in _changes(folder) for row in (change["after"], change["before"]) if row is not None)
+    return next(_row_text(row) for row in rows if _code(row) == code)
