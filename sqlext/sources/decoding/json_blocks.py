@@ -8,6 +8,7 @@ types that are wanted. Kinds of events in one file are layouts of their own, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -27,6 +28,8 @@ from sqlext_udfs.kernel.groups import Ints
 _LINES, _PIECE, _FIRST = 40_000, 1 << 23, 1 << 16
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
 _TRIES, _LAYOUTS = 2, 16
+#: The end of an instant with a zone.
+_ZONED = re.compile(rb'\d(?:Z|[+-]\d\d:\d\d)"')
 
 
 class LayoutReader:
@@ -39,7 +42,8 @@ class LayoutReader:
     def __init__(self, columns: Sequence[ArrowField]) -> None:
         self._columns = columns
         self._layouts: list[KnownLayout] = []
-        self._zoned = True  # instants end in `Z`, as Flink writes them; a wrong guess is another reading of a block
+        # Whether instants end in `Z`, as Flink writes them. A wrong guess is another reading of a block.
+        self._zoned: bool | None = None
         self._tries = _TRIES
 
     def read(self, block: bytes) -> pa.RecordBatch | None:
@@ -60,15 +64,16 @@ class LayoutReader:
             return None
 
     def _read(self, block: bytes) -> pa.RecordBatch:
+        guess = self._zoned if self._zoned is not None else _ZONED.search(block, 0, _FIRST) is not None
         try:
-            return self._pieces(block)
+            made, self._zoned = self._pieces(block, zoned=guess), guess
         # The first guess about zones, or the last block's, may be wrong for this one.
         except pa.ArrowInvalid:
-            self._zoned = not self._zoned
-            return self._pieces(block)
+            made, self._zoned = self._pieces(block, zoned=not guess), not guess
+        return made
 
-    def _pieces(self, block: bytes) -> pa.RecordBatch:
-        made = [read_block(piece, self._layouts, self._columns, zoned=self._zoned) for piece in self._cut(block)]
+    def _pieces(self, block: bytes, *, zoned: bool) -> pa.RecordBatch:
+        made = [read_block(piece, self._layouts, self._columns, zoned=zoned) for piece in self._cut(block)]
         return made[0] if len(made) == 1 else pa.Table.from_batches(made).combine_chunks().to_batches()[0]
 
     def _cut(self, block: bytes) -> Iterator[memoryview]:

@@ -156,6 +156,21 @@ def test_instants_with_zones() -> None:
     assert made.column(0).to_pylist() == [datetime(2024, 1, 1, tzinfo=UTC)] * 2
 
 
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
+def test_whether_instants_have_zones_is_seen_before_they_are_read(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong guess would read the block twice: for each slice of a file again."""
+    blocks, original = [], json_blocks.read_block
+
+    def noted(*given: Any, **how: Any) -> Any:
+        blocks.append(how["zoned"])
+        return original(*given, **how)
+
+    monkeypatch.setattr(json_blocks, "read_block", noted)
+    line = f'{{"s":"FizZ","ts":"2024-01-01T01:00:00{zone}"}}'
+    assert read(line, line, columns=(COLUMNS[3], COLUMNS[4])) is not None
+    assert blocks == [bool(zone)]
+
+
 def test_pieces_of_a_large_block() -> None:
     rows = [{"i": n, "s": "x" * 50} for n in range(30_000)]
     made = read(*map(json.dumps, rows), columns=(COLUMNS[0], COLUMNS[3]))
