@@ -55,11 +55,11 @@ def blocks(part: Range) -> Iterator[bytes]:
         return
     # Reads are of megabytes, which a buffer would copy once more; in an object store each is a request of its range.
     with part.access.opened(part.path) as file:
-        place = first_line(file, part.start)
+        place, lines = first_line(file, part.start), _lines if is_remote(part.path) else _lines_nearby
         while place < part.end:
             file.seek(place)
             # May go beyond the end of the part: the next part leaves out the line that it begins in.
-            block = _lines(file, min(BLOCK_BYTES, part.end - place))
+            block = lines(file, min(BLOCK_BYTES, part.end - place))
             if not block:
                 raise SqlExtError("RUN-094", f"`{part.path}` has become shorter since it was found", hint=_SHORTER)
             yield block
@@ -134,6 +134,19 @@ def _lines(file: IO[bytes], size: int) -> bytes:
             return data[: end + 1]
         # A line of many megabytes is not copied once for each of its pieces.
         searched, step = max(len(data), searched), 2 * step
+
+
+def _lines_nearby(file: IO[bytes], size: int) -> bytes:
+    """Return what ``_lines`` does. To look for the end first costs a read, and saves a copy of the whole."""
+    place = file.tell()
+    file.seek(place + size - 1)
+    wanted = size - 1 + len(_lines(file, 1))
+    file.seek(place)
+    data = file.read(wanted)
+    # A read may give less than there is.
+    while len(data) < wanted and (more := file.read(wanted - len(data))):
+        data += more
+    return data
 
 
 def _unpacked(part: Range) -> Iterator[bytes]:
