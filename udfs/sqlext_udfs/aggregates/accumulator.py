@@ -75,8 +75,8 @@ class Accumulator(ABC):
 
     def merge_ranges(self, partials: Columns, ranges: Ranges) -> list[pa.Array]:
         """Return what ``merge`` does for groups that are ranges; an accumulator need not look at each of their rows."""
-        places, groups = ranges.expanded
-        return self.merge([taken(p, places) for p in partials], groups)
+        made = [self.merge([taken(p, places) for p in partials], groups) for places, groups in ranges.pieces()]
+        return made[0] if len(made) == 1 else [pa.concat_arrays(column) for column in zip(*made, strict=True)]
 
     def renumbered(self, partials: Columns, first: int) -> list[pa.Array]:
         """Return partial results with new places in the order of arrival: their own order, counted from ``first``.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from sqlext_udfs.kernel.arrow_numpy import Values
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
+
+#: So many rows of ranges are looked at in one go, or those of one range.
+_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,21 @@ class Ranges:
     firsts: Ints
     ends: Ints
 
-    @cached_property
-    def expanded(self) -> tuple[Ints, Groups]:
-        """The place of each row of each range, range by range, and the groups that these rows are."""
+    def pieces(self) -> Iterator[tuple[Ints, Groups]]:
+        """Yield the places of the rows of some ranges, range by range, and the groups that these are; few at once.
+
+        Ranges that overlap have many more rows than there are: a minute of a day is in 1,440 windows that grow.
+        """
         sizes = self.ends - self.firsts
-        ids = np.repeat(np.arange(len(sizes)), sizes)
-        within = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.firsts[ids] + within, Groups(ids, len(sizes))
+        behind = np.cumsum(sizes)
+        begin = 0
+        while True:
+            most = (int(behind[begin - 1]) if begin else 0) + _AT_ONCE
+            end = max(int(np.searchsorted(behind, most, "right")), min(begin + 1, len(sizes)))
+            yield _expanded(self.firsts[begin:end], sizes[begin:end])
+            if end == len(sizes):
+                return
+            begin = end
 
     def added(self, values: Values) -> Ints:
         """Return the sum of each range; it wraps around where the sum of all rows before its end does not fit."""
@@ -48,3 +59,9 @@ class Ranges:
     def have(self, present: Bools | None) -> Bools | None:
         """Return which ranges have rows of some; None for all."""
         return None if present is None else self.added(present) > 0
+
+
+def _expanded(firsts: Ints, sizes: Ints) -> tuple[Ints, Groups]:
+    ids = np.repeat(np.arange(len(sizes)), sizes)
+    within = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return firsts[ids] + within, Groups(ids, len(sizes))

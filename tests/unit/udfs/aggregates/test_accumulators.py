@@ -144,8 +144,10 @@ def test_ranges_of_partial_results_are_merged_like_groups(
     parts = made.start([pa.array(values, type_)], each, np.arange(len(values)))
     bound = st.tuples(*[st.integers(0, len(values))] * 2).filter(lambda b: b[0] < b[1])
     bounds = data.draw(st.lists(bound, max_size=6))
-    ranges = Ranges(np.array([b[0] for b in bounds], np.int64), np.array([b[1] for b in bounds], np.int64))
-    merged = made.merge_ranges(parts, ranges)
+    firsts, ends = (np.array([b[i] for b in bounds], np.int64) for i in (0, 1))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sqlext_udfs.kernel.ranges._AT_ONCE", data.draw(st.integers(1, 12)))
+        merged = made.merge_ranges(parts, Ranges(firsts, ends))
     assert tuple(c.type for c in merged) == made.partial_types
     for (first, end), found in zip(bounds, _rows_of(made.finish(merged)), strict=True):
         expected = MODELS[function](values[first:end])
