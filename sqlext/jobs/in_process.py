@@ -101,9 +101,11 @@ def _computing(parts: Sequence[LocalPart], shared: SharedTables) -> Iterator[dic
                     pool.submit(compute).result if shared.has_all_of(number, part.script) else compute
                 )
         yield computing
-    finally:
+    except BaseException:
         shared.close()
         pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _computed(part: LocalPart, given: Callable[[Location], Mapping[str, ReadRows]]) -> Computed:
