@@ -17,7 +17,7 @@ import pyarrow as pa
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.json_by_quotes import fitting_by_quotes
 from sqlext.sources.decoding.json_by_texts import TRIES, KnownLayout, by_texts
-from sqlext.sources.decoding.json_fitting import Fitting, JsonLines, others
+from sqlext.sources.decoding.json_fitting import Fitting, JsonLines, without
 from sqlext.sources.decoding.json_layout import layout_of
 from sqlext.sources.decoding.json_texts import Unlike
 from sqlext.sources.decoding.line_blocks import piece_end
@@ -42,7 +42,7 @@ class LayoutReader:
     def __init__(self, columns: Sequence[ArrowField]) -> None:
         self._columns = columns
         self._layouts: list[KnownLayout] = []
-        # Whether instants end in `Z`, as Flink writes them. A wrong guess is another reading of a block.
+        # Whether instants have a zone, as Flink writes them. A wrong guess is another reading of a block.
         self._zoned: bool | None = None
         self._tries = _TRIES
 
@@ -133,7 +133,7 @@ def _by_quotes(lines: JsonLines, layouts: list[KnownLayout]) -> list[Fitting]:
         fitting = fitting_by_quotes(lines, left, layouts[tried].layout)
         if len(fitting.rows):
             found.append(fitting)
-            left = others(left, fitting.rows)
+            left = without(left, fitting.rows)
         tried += 1
     return found
 

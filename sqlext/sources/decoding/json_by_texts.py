@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sqlext.sources.decoding.json_fitting import Fitting, JsonLines, others
+from sqlext.sources.decoding.json_fitting import QUOTE, Fitting, JsonLines, without
 from sqlext.sources.decoding.json_layout import Layout, Value
 from sqlext_udfs.kernel.groups import Ints
 
-_QUOTE = ord('"')
 #: So many lines are looked at to guess what the others are like.
 _SOME = 32
 #: How often lines of a layout are looked for by texts in vain, before that is left.
@@ -44,9 +43,9 @@ def by_texts(lines: JsonLines, layouts: Sequence[KnownLayout]) -> list[Fitting] 
         if len(fitting.rows):
             found.append(fitting)
             quotes += len(fitting.rows) * known.layout.quotes
-            left = others(left, fitting.rows)
+            left = without(left, fitting.rows)
         if not len(left):
-            return found if np.count_nonzero(lines.data == _QUOTE) == quotes else None
+            return found if np.count_nonzero(lines.data == QUOTE) == quotes else None
     return None
 
 

@@ -16,7 +16,7 @@ from sqlext.sources.decoding.json_layout import Layout, Path
 from sqlext.sources.decoding.json_texts import JsonTexts, Unlike
 from sqlext_udfs.kernel.groups import Ints
 
-_BLANK, _QUOTE, _NEW_LINE = b' "\n'
+_BLANK, QUOTE, _NEW_LINE = b' "\n'
 
 
 class JsonLines:
@@ -42,7 +42,7 @@ class JsonLines:
     @cached_property
     def quotes(self) -> Ints:
         """Where quotes are. To find them takes longer than anything else here, so nobody asks who need not."""
-        return np.flatnonzero(self.data == _QUOTE)
+        return np.flatnonzero(self.data == QUOTE)
 
     @cached_property
     def first(self) -> Ints:
@@ -150,6 +150,6 @@ class Fitting:
             JsonTexts(self.lines.block, self.lines.words, start, end, quoted=False).check()
 
 
-def others(rows: Ints, taken: Ints) -> Ints:
+def without(rows: Ints, taken: Ints) -> Ints:
     """Return the lines that are not among some of them."""
     return rows[:0] if len(taken) == len(rows) else np.setdiff1d(rows, taken, assume_unique=True)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sqlext_udfs.kernel.arrow_numpy import integers
 from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.list_columns import elements
+from sqlext_udfs.kernel.ranges import repeated
 
 Doubles = npt.NDArray[np.float64]
 
@@ -83,9 +84,7 @@ def rounded(low: pa.Array, digits: pa.Array) -> Doubles:
 def _read(low: pa.Array, digits: pa.Array) -> _Digits:
     # The digits of one sum lie behind each other: a digit's place is ``low`` and its place in the list.
     values, owners = elements(digits)
-    sizes = np.bincount(owners.ids, minlength=len(low))
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    within = np.arange(len(owners.ids)) - first
+    _, within = repeated(np.bincount(owners.ids, minlength=len(low)))
     return _Digits(owners.ids, integers(low)[owners.ids] + within, integers(values))
 
 

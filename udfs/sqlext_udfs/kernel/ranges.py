@@ -61,7 +61,12 @@ class Ranges:
         return None if present is None else self.added(present) > 0
 
 
+def repeated(counts: Ints) -> tuple[Ints, Ints]:
+    """Return each place as often as it counts, and how many of the same place stand before each."""
+    places = np.repeat(np.arange(len(counts)), counts)
+    return places, np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
 def _expanded(firsts: Ints, sizes: Ints) -> tuple[Ints, Groups]:
-    ids = np.repeat(np.arange(len(sizes)), sizes)
-    within = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return firsts[ids] + within, Groups(ids, len(sizes))
+    ids, before = repeated(sizes)
+    return firsts[ids] + before, Groups(ids, len(sizes))

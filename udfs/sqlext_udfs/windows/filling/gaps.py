@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.kernel.ranges import repeated
 from sqlext_udfs.windows.filling.grid import NEVER
 from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.filling.state import last_of
@@ -68,8 +69,7 @@ def gaps_of(entries: WithRows, ids: Ints, last: int, filling: Filling) -> Gaps:
     first = np.maximum(entries.numbers, entries.done) + 1
     lengths = np.maximum(until - first + 1, 0)
     filling.check(int(lengths.sum()))
-    places = np.repeat(np.arange(count), lengths)
-    within = np.arange(len(places)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    places, within = repeated(lengths)
     numbers = first[places] + within
     near = ~is_last & (following <= limit)
     nexts = np.where(near, np.arange(count) + 1, -1)[places]

@@ -124,8 +124,7 @@ class SinglePaneEngine(OnePaneEngine):
     def _panes_of(self, due: PartialResults, done: int, until: int) -> pa.Table:
         # A piece is a whole window: there is nothing to join.
         if not self._pieces.shared:
-            windows = self._pieces.expand(due.bounds, done, until)
-            return self._pane_table(due, windows.starts, windows.ends)
+            return self._pane_table(due, due.bounds[0], self._pieces.last_ends(due.bounds))
         due, keys = _by_key_and_time(due)
         spanned = self._pieces.spanned(keys, due.bounds, done, until)
         slices = spanned.slices

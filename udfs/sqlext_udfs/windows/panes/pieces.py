@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers
 from sqlext_udfs.kernel.groups import Bools, Ints
-from sqlext_udfs.windows.panes.slices import Expanded, Slicing, Spanned
+from sqlext_udfs.windows.panes.slices import Slicing, Spanned
 from sqlext_udfs.windows.policy import Cumulate, Hop, Tumble, WindowKind
 
 Bounds = list[Ints]
@@ -42,16 +42,13 @@ class Pieces(ABC):
     def next_ends(self, bounds: Bounds, after: int) -> Ints:
         """Return the end of the first window of each piece that ends after a time, if there is one."""
 
-    @abstractmethod
-    def expand(self, bounds: Bounds, after: int, until: int) -> Expanded:
-        """Return each piece with its windows that end after one time, and not after another."""
-
     def spanned(self, keys: Ints, bounds: Bounds, after: int, until: int) -> Spanned:
-        """Return the windows of ``expand``, each once, over pieces that are shared and lie by key and time.
+        """Return the windows that end after one time, and not after another, over pieces that are shared.
 
         Args:
             keys: a number for each key, from 0.
-            bounds, after, until: as of ``expand``.
+            bounds: of the pieces, which lie by key and time.
+            after, until: the times (ms).
         """
         raise ValueError("a window has one piece")
 
@@ -93,10 +90,6 @@ class SlicePieces(Pieces):
         """Return the end of the next window of each slice."""
         return self._slicing.next_ends(bounds[0], after)
 
-    def expand(self, bounds: Bounds, after: int, until: int) -> Expanded:
-        """Return slices with their windows."""
-        return self._slicing.expand(bounds[0], after, until)
-
     def spanned(self, keys: Ints, bounds: Bounds, after: int, until: int) -> Spanned:
         """Return windows with their slices."""
         return self._slicing.spanned(keys, bounds[0], after, until)
@@ -134,12 +127,6 @@ class GivenPieces(Pieces):
     def next_ends(self, bounds: Bounds, after: int) -> Ints:
         """Return the windows' ends."""
         return bounds[1]
-
-    def expand(self, bounds: Bounds, after: int, until: int) -> Expanded:
-        """Return the windows that end in the time between."""
-        starts, ends = bounds
-        places = np.flatnonzero((ends > after) & (ends <= until))
-        return Expanded(places, starts[places], ends[places])
 
 
 def slicing_of(window: WindowKind) -> Slicing | None:

@@ -17,20 +17,7 @@ import pyarrow.compute as pc
 
 from sqlext_udfs.kernel.arrow_numpy import integers
 from sqlext_udfs.kernel.groups import Bools, Ints
-from sqlext_udfs.kernel.ranges import Ranges
-
-
-class Expanded(NamedTuple):
-    """Pairs of a slice and a window that contains it.
-
-    Attributes:
-        places: which slice.
-        starts, ends: the window's.
-    """
-
-    places: Ints
-    starts: Ints
-    ends: Ints
+from sqlext_udfs.kernel.ranges import Ranges, repeated
 
 
 class Spanned(NamedTuple):
@@ -112,15 +99,6 @@ class Slicing:
         ends: Ints = first + np.maximum(0, (after - first) // self.step + 1) * self.step
         return ends
 
-    def expand(self, slices: Ints, after: int, until: int) -> Expanded:
-        """Return each slice with its windows that end after one time, and not after another."""
-        first = self.next_ends(slices, after)
-        last = np.minimum(self.last_ends(slices), until)
-        counts = np.maximum(0, (last - first) // self.step + 1)
-        places, ends = _series(first, self.step, counts)
-        starts = self.periods(slices)[places] if self.cumulating else ends - self.size
-        return Expanded(places, starts, ends)
-
     def spanned(self, keys: Ints, slices: Ints, after: int, until: int) -> Spanned:
         """Return the windows of each key that end after one time, and not after another, by key and end.
 
@@ -135,23 +113,13 @@ class Slicing:
         first = self.next_ends(slices, after)
         first[1:] = np.where(same[1:], np.maximum(first[1:], ends[:-1] + self.step), first[1:])
         counts = np.maximum(0, (np.minimum(ends, until) - first) // self.step + 1)
-        firsts, of_windows = _series(first, self.step, counts)
+        firsts, before = repeated(counts)
+        of_windows = first[firsts] + before * self.step
         different = np.unique(integers(pc.unique(pa.array(slices))))
         numbers = keys * len(different) + np.searchsorted(different, slices)
         behind = keys[firsts] * len(different) + np.searchsorted(different, of_windows)
         starts = self.periods(slices)[firsts] if self.cumulating else of_windows - self.size
         return Spanned(Ranges(firsts, np.searchsorted(numbers, behind)), starts, of_windows)
-
-
-def _series(first: Ints, step: int, counts: Ints) -> tuple[Ints, Ints]:
-    """Return so many numbers from each of some on, a step apart, and the place of that one."""
-    each = np.arange(len(first))
-    if len(first) and (counts == counts[0]).all():
-        numbers = first[:, None] + np.arange(counts[0]) * step
-        return np.broadcast_to(each[:, None], numbers.shape).ravel(), numbers.ravel()
-    places = np.repeat(each, counts)
-    within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return places, first[places] + within * step
 
 
 def _floor(times: Ints, width: int, offset: int) -> Ints:
