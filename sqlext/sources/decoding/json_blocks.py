@@ -25,7 +25,7 @@ from sqlext_udfs.kernel.groups import Ints
 
 #: How many lines are looked at in one go, up to so many bytes: few enough for their columns to stay near the processor,
 #: and enough to make up for numpy's calls. So many bytes tell how long lines are.
-_LINES, _PIECE, _FIRST = 40_000, 1 << 23, 1 << 16
+_LINES, _PIECE, _FIRST = 80_000, 1 << 23, 1 << 16
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
 _TRIES, _LAYOUTS = 2, 16
 #: The end of an instant with a zone.

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
@@ -167,7 +168,8 @@ def _objects_in(block: bytes) -> int | None:
 
 
 def _is_utf8(block: bytes) -> bool:
-    if block.isascii():
+    # By numpy, since `isascii` holds the interpreter for as long: other threads would wait.
+    if not len(block) or np.frombuffer(block, np.int8).min() >= 0:
         return True
     try:
         block.decode("utf-8")

@@ -15,8 +15,8 @@ from sqlext.locations import is_remote
 from sqlext.sources.decoding.malformed import BAD_ROW, BROKEN_FILE
 from sqlext.sources.file_slices import Range
 
-#: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
-BLOCK_BYTES = 1 << 23
+#: How much is given on at once: large enough for few calls of what comes after. Decoders look at smaller pieces.
+BLOCK_BYTES = 1 << 24
 #: How much is read beyond a block at first, to find the end of its last line; then twice as much, and so on.
 _LINE_BYTES = 1 << 14
 _SHORTER = "put it back as it was; DROP QUERY starts the query anew with what is there"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -17,7 +17,10 @@ from sqlext.sources.decoding.malformed import BAD_ROW, BROKEN_FILE
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
 
-_BATCH_ROWS = 1 << 18
+#: Rows of a batch where columns have few bytes: little is paid for batches, and their columns stay in the processor's
+#: caches. Of columns of any length nobody knows the bytes.
+_MOST_ROWS, _ROWS_OF_ANY_LENGTH = 1 << 19, 1 << 18
+_BATCH_BYTES = 1 << 23
 #: Written by Spark before 3.0: dates and times by another calendar, which only Spark turns back.
 _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 _WIDENINGS = {
@@ -80,7 +83,7 @@ class ParquetDecoder:
             return
         columns = [(c.name, self._stored(c)) for c in self.columns]
         there = [c.name for _, c in columns if c.name in file.schema_arrow.names]
-        for batch in file.iter_batches(_BATCH_ROWS, groups, there, use_threads=False):
+        for batch in file.iter_batches(_batch_rows(self.columns), groups, there, use_threads=False):
             found = dict(zip(batch.schema.names, batch.columns, strict=True))
             if not self.columns:
                 yield pa.record_batch({"": pa.nulls(batch.num_rows)})
@@ -107,6 +110,14 @@ class ParquetDecoder:
             own = file.schema_arrow.field(column.name).type
             if not fits(own, column.type):
                 raise _other(path, f"has column `{column.name}` of type {own}, declared is {column.type}")
+
+
+def _batch_rows(columns: Iterable[ArrowField]) -> int:
+    try:
+        width = sum(column.type.bit_width for column in columns)
+    except ValueError:  # a type without a width
+        return _ROWS_OF_ANY_LENGTH
+    return min(_MOST_ROWS, max(_ROWS_OF_ANY_LENGTH, 8 * _BATCH_BYTES // max(1, width)))
 
 
 def _opened(part: Range) -> pq.ParquetFile:

@@ -109,6 +109,16 @@ def test_rows_that_are_taken_back(batches: list[list[Row]], spec: RankSpecificat
     assert final(changelog(RankOperator(keeping, TYPES), fed)) == naive(there, spec)
 
 
+@settings(deadline=None)
+@given(st.lists(rows_, max_size=20), specs_, st.integers(1, 8))
+def test_rows_that_are_looked_at_piece_by_piece(rows: list[Row], spec: RankSpecification, piece: int) -> None:
+    batch = table([(*r, INSERT) for r in rows])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sqlext_udfs.ranking.operator._PIECE", piece)
+        in_pieces = RankOperator(spec, TYPES).partial(batch)
+    assert in_pieces.equals(RankOperator(spec, TYPES).partial(batch))
+
+
 def test_a_batch_shows_its_net_effect() -> None:
     spec = RankSpecification(1, (0, 1), BY_VALUE, last=1)
     first, second, third = changelog(
