@@ -114,7 +114,7 @@ class ParquetDecoder:
 
 def _batch_rows(columns: Iterable[ArrowField]) -> int:
     try:
-        width = sum(column.type.bit_width for column in columns)
+        width = sum(int(column.type.bit_width) for column in columns)
     except ValueError:  # a type without a width
         return _ROWS_OF_ANY_LENGTH
     return min(_MOST_ROWS, max(_ROWS_OF_ANY_LENGTH, 8 * _BATCH_BYTES // max(1, width)))
