@@ -16,6 +16,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.connectors.splits import Limit, Offset, Slice, SplitReader
 from sqlext.local.memory import keep_freed_memory
 from sqlext.local.reading import rows_read, threads
+from sqlext.local.shared_files import SharedFiles
 from sqlext.local.shared_streams import SharedStream
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.rewrite.script.model import ReadView
@@ -33,6 +34,8 @@ U = TypeVar("U")
 #: The most that a micro-batch takes of a table that says no limit: it lies in memory at once.
 _MOST_ROWS, _MOST_BYTES = 500_000, 64 << 20
 
+#: A table that several queries of a job read together.
+SharedTable = SharedStream | SharedFiles
 #: How far each table was read, by its view, whatever stands above it (``ReadView.scan``).
 Places = Mapping[str, Offset]
 
@@ -81,7 +84,7 @@ class TableStreams:
         script: LocalScript,
         sources: Location,
         places: Places,
-        shared: Mapping[str, SharedStream] = MappingProxyType({}),
+        shared: Mapping[str, SharedTable] = MappingProxyType({}),
     ) -> None:
         inputs = {kept.source: kept.input for kept in script.script.kept}
         self._tables = [
@@ -195,13 +198,14 @@ class _TableStream:
         by_split: whether its splits have a time of their own.
     """
 
-    def __init__(self, view: ReadView, declared: Input | None, sources: Location, shared: SharedStream | None) -> None:
+    def __init__(self, view: ReadView, declared: Input | None, sources: Location, shared: SharedTable | None) -> None:
         self.view = view
         self.input = declared
         self.by_split = connector_of(view.table).has_splits(view.table)
         self.holds = _Held()
         self._sources = sources
-        self._shared = shared
+        self._shared = shared if isinstance(shared, SharedStream) else None
+        self._files = shared if isinstance(shared, SharedFiles) else None
         self._bounded = connector_of(view.table).bounded(view.table)
 
     @cached_property
@@ -253,7 +257,8 @@ class _TableStream:
 
     def _read(self, piece: Slice) -> _Made:
         # What a reader has opened belongs to one thread.
-        return self._made(piece.split, copy.copy(self.reader).read(piece))
+        batches = copy.copy(self.reader).read(piece) if self._files is None else self._files.rows(piece)
+        return self._made(piece.split, batches)
 
     def _made(self, split: str, batches: Iterable[pa.RecordBatch]) -> _Made:
         facts = Facts(times=Times())

@@ -5,7 +5,7 @@ python -m tests.benchmarks.statement_sets [--rows 16000000] [--keys 1000] [--for
 Prints the seconds of each INSERT alone and of the set; then the set divided by the dearest one. All run
 in turns in one session, and the first round warms it up. The set must write what the INSERTs write alone.
 ``--here`` runs all in this process, without Spark; ``--streams`` so that the queries have no end, over a Delta table
-of as many commits as rounds, until all that is there is read.
+of as many commits as rounds, or as many files, until all that is there is read.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from tests.benchmarks.arrow import write_round
 
 _SOURCE = """
 CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = '{form}');
+WITH ({source});
 """
-_STREAM = """
-CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
-WITH ('connector' = 'delta', 'path' = '{source}', 'source.monitor-interval' = '1 s');
-"""
+_FILES = "'connector' = 'filesystem', 'path' = '{source}', 'format' = '{form}'"
+_DELTA = "'connector' = 'delta', 'path' = '{source}'"
+_ENDLESS = ", 'source.monitor-interval' = '1 s'"
 _ROUNDS = 16
 _SINK = """
 CREATE TABLE {name} (k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT)
@@ -52,24 +51,29 @@ QUESTIONS = {
 }
 
 
-def script(names: list[str], source: Path, form: str, out: Path) -> str:
+def script(names: list[str], source: Path, form: str, out: Path, *, endless: bool = False) -> str:
     """Return INSERTs as one statement set."""
     tables = "".join(_SINK.format(name=name, out=out) for name in names)
     inserts = "\n".join(f"INSERT INTO {name} {QUESTIONS[name]};" for name in names)
-    text = (_STREAM if form == "delta" else _SOURCE).format(source=source, form=form)
-    return f"{text}{tables}EXECUTE STATEMENT SET BEGIN\n{inserts}\nEND;"
+    options = (_DELTA if form == "delta" else _FILES).format(source=source, form=form) + (_ENDLESS if endless else "")
+    return f"{_SOURCE.format(source=options)}{tables}EXECUTE STATEMENT SET BEGIN\n{inserts}\nEND;"
 
 
-def write_input(source: Path, rows: int, keys: int, form: str) -> None:
-    """Write files, or a Delta table commit by commit."""
-    if form != "delta":
+def write_input(source: Path, rows: int, keys: int, form: str, *, endless: bool) -> None:
+    """Write two files; for queries without an end files one after the other, or a Delta table commit by commit."""
+    if not endless:
         write_round(source, 0, rows, keys, form, files=2)
         return
+    source.mkdir()
     for number in range(_ROUNDS):
-        write_round(source.parent / "round", number, rows // _ROUNDS, keys, "parquet", files=1)
-        table = pq.read_table(source.parent / "round" / "0.parquet")
-        write_deltalake(str(source), table.set_column(2, "ts", table["ts"].cast(pa.timestamp("us"))), mode="append")
-        shutil.rmtree(source.parent / "round")
+        made = source.parent / "round"
+        write_round(made, number, rows // _ROUNDS, keys, "parquet" if form == "delta" else form, files=1)
+        if form == "delta":
+            table = pq.read_table(made / "0.parquet")
+            write_deltalake(str(source), table.set_column(2, "ts", table["ts"].cast(pa.timestamp("us"))), mode="append")
+        else:
+            (made / f"0.{form}").rename(source / f"{number:02}.{form}")
+        shutil.rmtree(made)
 
 
 def taken(spark: sqlext.session.SparkSession | None, text: str, work: Path, *, endless: bool = False) -> float:
@@ -96,26 +100,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=16_000_000)
     parser.add_argument("--keys", type=int, default=1_000)
-    parser.add_argument("--forms", nargs="*", default=["csv"])
+    parser.add_argument("--forms", nargs="*")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--here", action="store_true")
     parser.add_argument("--streams", action="store_true")
     given = parser.parse_args()
-    if given.streams:
-        given.forms, given.here = ["delta"], True
+    given.here |= given.streams
+    given.forms = given.forms or ["delta" if given.streams else "csv"]
     names = list(QUESTIONS)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         spark = None if given.here else local_spark(cores=2, folder=root / "spark")
         for form in given.forms:
             source, out = root / "in", root / "out"
-            write_input(source, given.rows, given.keys, form)
+            write_input(source, given.rows, given.keys, form, endless=given.streams)
             asked = {**{name: [name] for name in names}, "the set": names}
             seconds: dict[str, list[float]] = {what: [] for what in asked}
             alone: dict[str, list[tuple[object, ...]]] = {}
             for _ in range(given.runs + 1):
                 for what, sinks in asked.items():
-                    seconds[what].append(taken(spark, script(sinks, source, form, out), out, endless=given.streams))
+                    text = script(sinks, source, form, out, endless=given.streams)
+                    seconds[what].append(taken(spark, text, out, endless=given.streams))
                     found = written(out, sinks)
                     assert what != "the set" or found == alone, "the set writes other rows"
                     alone |= found

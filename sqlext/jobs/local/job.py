@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.jobs.local.running import LocalStream
 from sqlext.jobs.parts import LocalPart
@@ -13,9 +14,12 @@ from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import ProcessingClock
+from sqlext.local.shared_files import SharedFiles
 from sqlext.local.shared_streams import SharedStream
+from sqlext.local.streams import SharedTable
 from sqlext.rewrite.script.shared import SharedRead
 from sqlext.spark.failures import run_error
+from sqlext.stores.location import Location
 
 
 def start_job(
@@ -42,7 +46,7 @@ def start_job(
     query.recorders = {p.name: Recorder(p.name, p.place.home.progress, False, p.steps) for p in parts}
     pace = None if interval is None else interval / 1000
     writes = {part.target: threading.Lock() for part in parts}
-    shared = [SharedStream(read, parts[read.members[0].query].place.home.sources) for read in reads]
+    shared = [_table(read, parts[read.members[0].query].place.home.sources) for read in reads]
     streams = {
         part.name: LocalStream(part, query, clock, pace, writes[part.target], _shared_by(number, shared))
         for number, part in enumerate(parts)
@@ -67,7 +71,12 @@ def start_job(
     return query
 
 
-def _shared_by(query: int, tables: Sequence[SharedStream]) -> Mapping[str, SharedStream]:
+def _table(read: SharedRead, sources: Location) -> SharedTable:
+    same = connector_of(read.table).has_own_positions(read.table)
+    return SharedStream(read, sources) if same else SharedFiles(read, sources)
+
+
+def _shared_by(query: int, tables: Sequence[SharedTable]) -> Mapping[str, SharedTable]:
     return {m.step.view: table for table in tables for m in table.read.members if m.query == query}
 
 

@@ -21,10 +21,9 @@ from sqlext.jobs.parts import LocalPart
 from sqlext.jobs.progress import Counts, DoneBatch, MicroBatch
 from sqlext.jobs.query import Query
 from sqlext.jobs.timekeeping import ProcessingClock
-from sqlext.local.shared_streams import SharedStream
 from sqlext.local.states import KeptStates
 from sqlext.local.stepwise import BatchInput, StepwiseRun
-from sqlext.local.streams import BatchRows, TableStreams
+from sqlext.local.streams import BatchRows, SharedTable, TableStreams
 from sqlext.rewrite.arrow.in_process import Operated
 from sqlext.watermarks.history import OperatorState
 
@@ -82,7 +81,7 @@ class LocalStream:
         clock: ProcessingClock,
         pace: float | None,
         writes: threading.Lock,
-        shared: Mapping[str, SharedStream],
+        shared: Mapping[str, SharedTable],
     ) -> None:
         self.part = part
         self._query = query

@@ -1,8 +1,8 @@
 """Find the tables that queries of one job can read together, and why others are read by one query alone.
 
 One rule for all engines: queries that read all that a table has now, as one batch, may share the reading. A stream of
-Spark's goes at its own pace, from a place of its own. Streams of this process share the reading where a position says
-the same to all of them.
+Spark's goes at its own pace, from a place of its own. Streams of this process share each micro-batch where a position
+says the same to all of them, else each part of a file.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def shared_reads(scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert])
 
 
 def shared_streams(scripts: Sequence[SparkScript], inserts: Sequence[BoundInsert]) -> tuple[SharedRead, ...]:
-    """Return the tables of which queries without an end read each micro-batch once, in this process.
+    """Return the tables of which queries without an end read each micro-batch, or each file, once in this process.
 
     Args:
         scripts: those of the queries, as this process takes them.
@@ -89,10 +89,8 @@ def _own_pace(step: ReadView, script: SparkScript) -> str:
     connector = connector_of(step.table)
     if connector.bounded(step.table):
         return "it has an end"
-    if not connector.has_own_positions(step.table):
-        return "each query counts its files"
     aligned = any(kept.source == step.scan and kept.input.alignment is not None for kept in script.kept)
-    return "it waits for others, where it is ahead" if aligned else ""
+    return "it waits for others, where it is ahead" if aligned and connector.has_own_positions(step.table) else ""
 
 
 def _together(
@@ -131,18 +129,28 @@ def told(
     reads = shared_streams(scripts, inserts) if streams_here else shared_reads(scripts, inserts)
     names = [insert.table.name.name for insert in inserts]
     why = _why_a_stream if streams_here else _why
-    what = "each micro-batch is read and decoded once" if streams_here else "read and decoded once"
+    what = _once_of_a_stream if streams_here else _once
     return [
         [*_shared(number, reads, names, what), *_alone(number, scripts, reads, why)] for number in range(len(scripts))
     ]
 
 
-def _shared(number: int, reads: Sequence[SharedRead], names: Sequence[str], what: str) -> Iterator[str]:
+def _shared(
+    number: int, reads: Sequence[SharedRead], names: Sequence[str], what: Callable[[Table], str]
+) -> Iterator[str]:
     for read in reads:
         queries = list(dict.fromkeys(member.query for member in read.members))
         if number in queries:
             who = ", ".join(dict.fromkeys(names[query] for query in queries))
-            yield f"{read.table.name.name}: {what} for {who}"
+            yield f"{read.table.name.name}: {what(read.table)} for {who}"
+
+
+def _once(table: Table) -> str:
+    return "read and decoded once"
+
+
+def _once_of_a_stream(table: Table) -> str:
+    return f"each {'micro-batch' if connector_of(table).has_own_positions(table) else 'file'} is read and decoded once"
 
 
 def _alone(

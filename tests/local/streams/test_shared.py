@@ -1,10 +1,11 @@
-"""Queries of a set without an end read a table once: their micro-batches end where those of the others do."""
+"""Queries of a set without an end read a table once: each micro-batch, or each file."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +14,11 @@ from deltalake import write_deltalake
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.local import running
-from sqlext.local import streams
+from sqlext.jobs.query import Query
+from sqlext.local import shared_files, streams
+from sqlext.local.shared_files import SharedFiles
 from sqlext.local.shared_streams import SharedStream
+from sqlext.sources.file_slices import FileSlice
 from tests.local.streams.stream_desk import Desk
 
 _TABLE = """
@@ -184,11 +188,96 @@ def test_explain_says_what_is_shared(desk: Desk, more: str, told: str) -> None:
     assert told in found
 
 
-def test_files_are_counted_by_each_query(desk: Desk) -> None:
-    both = """
-    CREATE TABLE one (k STRING) WITH ('connector' = 'delta', 'path' = '{out}-one');
-    CREATE TABLE two (v BIGINT) WITH ('connector' = 'delta', 'path' = '{out}-two');
-    EXPLAIN STATEMENT SET BEGIN INSERT INTO one SELECT k FROM events; INSERT INTO two SELECT v FROM events; END;
-    """
-    ((found,),) = desk.session().run(desk.script(both))[-1].rows
-    assert "events: this query reads it by itself: each query counts its files" in found
+_FILES = """
+CREATE TABLE one (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '{out}-one');
+CREATE TABLE two (v BIGINT) WITH ('connector' = 'delta', 'path' = '{out}-two');
+EXECUTE STATEMENT SET BEGIN
+INSERT INTO one SELECT a.k, a.v * b.v FROM events AS a JOIN events AS b
+  ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' SECOND;
+INSERT INTO two SELECT v FROM events WHERE v > 2;
+END;
+"""
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files of which somebody reads a part."""
+    found: list[str] = []
+    read = SharedFiles._read
+
+    def noted(shared: SharedFiles, piece: FileSlice) -> Any:
+        found.extend(Path(part.path).name for part in piece.ranges)
+        return read(shared, piece)
+
+    monkeypatch.setattr(SharedFiles, "_read", noted)
+    return found
+
+
+def test_each_file_is_read_once(desk: Desk, parts: list[str]) -> None:
+    """Also where queries find files in different micro-batches, and one reads the table twice."""
+    desk.put("events", "0", [("a", 3, 0)])
+    query = desk.start(desk.script(_FILES))
+    query.process_available()
+    desk.put("events", "1", [("a", 5, 0.5), ("b", 1, 0)])
+    desk.put("events", "2", [("a", 0, 30)])
+    query.process_available()
+    (shared,) = _shared(query)
+    assert not shared._parts
+    query.stop()
+    assert sorted(parts) == ["0", "1", "2"]
+    assert desk.rows("out-two") == [(3,), (5,)]
+    assert desk.rows("out-one") == [("a", 0), ("a", 9), ("a", 15), ("a", 25), ("b", 1)]
+
+
+def test_rows_of_few_files_are_kept(desk: Desk, parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query that comes later reads by itself what was let go."""
+    monkeypatch.setattr(shared_files, "_KEPT", 2 * shared_files._EACH + 200)
+    query = desk.start(desk.script(_FILES))
+    query.process_available()
+    slow = next(stream for name, stream in query.running.items() if name.endswith("two"))
+    (shared,) = _shared(query)
+    with slow._writes:
+        for number in range(5):
+            desk.put("events", str(number), [("a", 3 + number, number)])
+            deadline = time.monotonic() + 30
+            while parts.count(str(number)) < 1:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        assert len(shared._parts) <= 2
+    query.process_available()
+    query.stop()
+    assert len(parts) > 5
+    assert desk.rows("out-two") == [(3 + number,) for number in range(5)]
+
+
+def test_a_file_that_cannot_be_read_fails_all(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(shared: SharedFiles, piece: FileSlice) -> Any:
+        raise SqlExtError("RUN-066", "a file is gone")
+
+    query = desk.start(desk.script(_FILES))
+    monkeypatch.setattr(SharedFiles, "_read", fails)
+    desk.put("events", "0", [("a", 3, 0)])
+    with pytest.raises(SqlExtError, match="a file is gone"):
+        query.await_termination(60)
+    monkeypatch.undo()
+    query = desk.start(desk.script(_FILES))
+    query.process_available()
+    query.stop()
+    assert desk.rows("out-two") == [(3,)]
+
+
+@pytest.mark.parametrize(
+    "more", ["", ", 'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '1 min'"]
+)
+def test_explain_says_that_files_are_shared(desk: Desk, more: str) -> None:
+    """Also where a table waits for others: each query still has its own places."""
+    text = desk.script(_FILES.replace("EXECUTE", "EXPLAIN"), more=more)
+    ((found,),) = desk.session().run(text)[-1].rows
+    assert "events: each file is read and decoded once for one, two" in found
+
+
+def _shared(query: Query) -> Sequence[SharedFiles]:
+    streams_ = [stream for stream in query.running.values() if isinstance(stream, running.LocalStream)]
+    tables = [table for stream in streams_ for table in stream._shared.values()]
+    found = {id(table): table for table in tables if isinstance(table, SharedFiles)}
+    return list(found.values())
