@@ -60,10 +60,12 @@ class SharedFiles:
             yield from self._rows(replace(piece, ranges=(part,)))
 
     def close(self) -> None:
-        """Forget all rows."""
+        """Forget all rows, and give free what the reader has opened."""
         with self._lock:
             self._parts.clear()
             self._held = 0
+            if "_reader" in self.__dict__:
+                self._reader.close()
 
     @cached_property
     def _reader(self) -> SplitReader:

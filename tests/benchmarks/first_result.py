@@ -1,6 +1,6 @@
 """How long a person waits for the first result: whole processes, from the command to its exit, sides in turns.
 
-python -m tests.benchmarks.first_result [--runs 3] [--only run emit auto shell test]
+python -m tests.benchmarks.first_result [--runs 3] [--only run emit auto shell]
 
 The example of README.md runs by ``sqlext run``: on Spark, with an EMIT clause on Spark, and with
 ``'sqlext.engine' = 'auto'``. Beside it runs a bare PySpark script that starts the same Spark and writes the same
@@ -130,7 +130,7 @@ def main() -> None:
     """Run the sides in turns and print what they took."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", nargs="+")
+    parser.add_argument("--only", nargs="+", choices=[*sides()])
     chosen = parser.parse_args()
     # Processes that lose their parent become ours, so that their CPU is counted (prctl(2)).
     ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1)
