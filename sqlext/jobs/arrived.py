@@ -16,7 +16,7 @@ def parts_of(row: Mapping[str, Any]) -> Sequence[SplitTimes]:
     Args:
         row: the columns of ``observed.INPUT``.
     """
-    texts = [str(text) for name, text in row.items() if name.startswith(TIMES_OF) and text is not None]
+    texts: Sequence[str] = row.get(TIMES_OF) or []
     if not texts:
         return _spans(row)
     from sqlext.sources.times import from_text  # it needs numpy, which a query without such slices does not

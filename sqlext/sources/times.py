@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
-#: Slices of a micro-batch whose points Spark's progress holds apart; of more slices some have none.
+#: Slices of a micro-batch whose points Spark's progress has; it has none of further ones.
 PLACES = 16
 #: Up to so many times each is a point of its own; of more, a point is a 1024th of the time that they span.
 _FEW, _BITS = 1024, 10
@@ -78,17 +78,17 @@ class Times:
         return first[starts], np.maximum.reduceat(last, starts), np.add.reduceat(rows, starts)
 
     def text(self, place: int, split: str, rows: int) -> str | None:
-        """Return the points as Spark's progress takes them, in milliseconds; None where there are none.
+        """Return the points as Spark's progress takes them, in milliseconds; None where there are none, or no place.
 
         Args:
             place: the number of the slice in its micro-batch.
             split: of which split the rows are.
             rows: how many were read, also those without a time.
         """
-        if not self._pieces:
+        if not self._pieces or place >= PLACES:
             return None
         told = {"split": split, "rows": rows, "points": self.points()}
-        return f"{place_key(place)}{json.dumps(told, separators=(',', ':'))}"
+        return json.dumps(told, separators=(",", ":"))
 
     def points(self) -> list[tuple[int, int, int]]:
         """Return the points, in milliseconds, the oldest first."""
@@ -98,12 +98,7 @@ class Times:
         return list(zip((first // 1000).tolist(), (last // 1000).tolist(), rows.tolist(), strict=True))
 
 
-def place_key(place: int) -> str:
-    """Return what the text of a slice begins with."""
-    return f"{place % PLACES:02} "
-
-
 def from_text(text: str) -> Mapping[str, Any]:
     """Return ``split``, ``rows`` and ``points`` of a text."""
-    found: Mapping[str, Any] = json.loads(text[text.index(" ") :])
+    found: Mapping[str, Any] = json.loads(text)
     return found

@@ -8,8 +8,8 @@ ROWS_OUT = "sqlext_rows_out"
 INPUT = "sqlext input "
 #: Columns of ``INPUT``. Behind a blank follows the name of a split, where splits have a time of their own.
 LARGEST, ROWS, SMALLEST = "largest", "n", "smallest"
-#: Prefix; the place of a slice follows. Columns of ``INPUT`` of a packed source: the times of that slice.
-TIMES_OF = "times "
+#: Column of ``INPUT`` of a packed source: the times of each of its first slices, as texts.
+TIMES_OF = "times"
 #: Prefix; a source view's name follows. Counts the packed rows of Arrow's sources, and the rows inside of them.
 READ_BY_US = "sqlext read "
 #: Prefix; a source view's name follows. Counts rows that could not be decoded, and rows read again to keep these.

@@ -305,11 +305,10 @@ class _Opening:
         time, first, rows = f.unix_millis(identifier(step.column)), identifier(step.column), f.lit(1)
         if step.packed:
             from sqlext.sources.packed import LEAST, READ, TIMES  # it needs Arrow, which few statements do
-            from sqlext.sources.times import PLACES, place_key
 
             first, rows = LEAST, f.col(READ)
-            of = [f.when(f.col(TIMES).startswith(place_key(place)), f.col(TIMES)) for place in range(PLACES)]
-            sums = [f.max(text).alias(f"{TIMES_OF}{place}") for place, text in enumerate(of)]
+            # One column: each one costs every task of a micro-batch, which generates code for all of them anew.
+            sums = [f.collect_list(TIMES).alias(TIMES_OF)]
         counted = [f.max(time).alias(LARGEST), f.sum(rows).alias(ROWS), f.min(f.unix_millis(first)).alias(SMALLEST)]
         for split in self.readers.splits(step.source):
             mine = f.col(SPLIT) == split
