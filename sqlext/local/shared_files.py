@@ -16,6 +16,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from sqlext.connectors.splits import Slice, SplitReader
+from sqlext.local.shared_streams import settle
 from sqlext.rewrite.script.shared import SharedRead
 from sqlext.sources.file_slices import FileSlice, Range
 from sqlext.sources.tables import reader_of
@@ -83,17 +84,13 @@ class SharedFiles:
             if found.taken == len(self.read.members):
                 self._forget(part)
         if first:
-            self._settle(found, piece)
+            try:
+                settle(found.rows, lambda: self._read(piece))
+            except BaseException:
+                with self._lock:  # who asks later tries again
+                    self._forget(part)
+                raise
         return found.rows.result()
-
-    def _settle(self, found: _Part, piece: FileSlice) -> None:
-        try:
-            found.rows.set_result(self._read(piece))
-        except BaseException as failure:
-            with self._lock:  # who asks later tries again
-                self._forget(piece.ranges[0])
-            found.rows.set_exception(failure)
-            raise
 
     def _read(self, piece: FileSlice) -> Sequence[pa.RecordBatch]:
         # What a reader has opened belongs to one thread.

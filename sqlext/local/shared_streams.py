@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -21,6 +22,7 @@ from sqlext.rewrite.script.shared import SharedRead
 from sqlext.sources.tables import reader_of
 from sqlext.stores.location import Location
 
+T = TypeVar("T")
 #: How many micro-batches are known of, and of how many the rows are kept for queries that have not taken them.
 _CUTS, _KEPT = 16, 2
 
@@ -88,7 +90,7 @@ class SharedStream:
         if rows is None:  # they were let go: others were too far behind
             return None
         if first:
-            _settle(rows, lambda: self._read(pieces))
+            settle(rows, lambda: self._read(pieces))
         return rows.result()
 
     def close(self) -> None:
@@ -124,7 +126,12 @@ def _is_ahead(end: Offset, place: Offset) -> bool:
     return end.keys() >= place.keys() and end != place and all(end[split] >= at for split, at in place.items())
 
 
-def _settle(rows: Future[Sequence[SliceRows]], read: Callable[[], Sequence[SliceRows]]) -> None:
+def settle(rows: Future[T], read: Callable[[], T]) -> None:
+    """Read, and tell all who wait what came of it.
+
+    Raises:
+        BaseException: why it failed.
+    """
     try:
         rows.set_result(read())
     except BaseException as failure:

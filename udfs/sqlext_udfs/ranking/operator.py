@@ -50,7 +50,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         """Return the rows that can come into range among these: the net of a changelog, else the first ones."""
         if self._spec.kind is not None:
             return netted(rows, self._spec.kind)
-        made = self._first(rows[:_PIECE])
+        made = self._first(rows.slice(0, _PIECE))
         if rows.num_rows <= _PIECE:
             return made
         # Of many keys nearly all rows are first ones: a piece alone says little.
