@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pyarrow as pa
-from pyarrow.parquet import ParquetFile
+from pyarrow.parquet import ParquetFile, write_table
 
 from sqlext_catalog.rows import Row
 
@@ -63,6 +63,14 @@ SCHEMA = pa.schema(
 def to_arrow(rows: Sequence[Row]) -> Any:
     """Return rows as an Arrow table."""
     return pa.Table.from_pylist(list(rows), schema=SCHEMA)
+
+
+def to_parquet(rows: Any) -> bytes:
+    """Return an Arrow table as the bytes of a data file."""
+    sink = pa.BufferOutputStream()
+    # Nobody looks for single rows: statistics and dictionaries would only take time.
+    write_table(rows, sink, use_dictionary=False, write_statistics=False)
+    return cast(bytes, sink.getvalue().to_pybytes())
 
 
 def read_parquet(data: bytes) -> list[Row]:

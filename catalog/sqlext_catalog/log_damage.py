@@ -35,7 +35,7 @@ def damage_of_log(files: ByteStore, place: str) -> str | None:
     # What lies before a checkpoint may have been cleaned away.
     first = max(checkpoints, default=-1) + 1
     for version in range(first, max(commits, default=-1) + 1):
-        name = _commit(version)
+        name = commit_name(version)
         if (wrong := _wrong_with(files, name)) is not None:
             return f"`{place}/{name}` {wrong}"
     return None
@@ -43,7 +43,12 @@ def damage_of_log(files: ByteStore, place: str) -> str | None:
 
 def first_commit() -> str:
     """Return the name of a table's first commit."""
-    return _commit(0)
+    return commit_name(0)
+
+
+def commit_name(version: int) -> str:
+    """Return the name of a commit of a table."""
+    return f"{LOG}/{version:020}.json"
 
 
 def damaged(path: str, what: str) -> SqlExtError:
@@ -59,10 +64,6 @@ def damaged(path: str, what: str) -> SqlExtError:
         hint="put the file back from a backup: without it nobody knows which files hold the rows. A result can be made "
         "anew: move that folder away, DROP QUERY the queries that write it, and run them",
     )
-
-
-def _commit(version: int) -> str:
-    return f"{LOG}/{version:020}.json"
 
 
 def _entries(files: ByteStore) -> tuple[set[int], Mapping[int, str]]:

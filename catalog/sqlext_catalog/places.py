@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlext.errors import SqlExtError
 from sqlext.locations import PathOrText, catalog_place
 from sqlext.stores.base import ByteStore
+from sqlext.stores.folder import FolderStore
 from sqlext.stores.naming import in_one_line
 from sqlext.stores.objects import delta_options, failure
 from sqlext.stores.opening import open_store
@@ -43,11 +44,6 @@ class TablePlace:
     table: str
     files: ByteStore
     options: Mapping[str, str] = field(repr=False)
-
-    def prepare(self) -> None:
-        """Make it ready for the first commit. An object store has no folders."""
-        if isinstance(self.catalog, Path):
-            Path(self.table).mkdir(parents=True, exist_ok=True)
 
     def unreadable(self, error: Exception) -> SqlExtError:
         """Return the refusal for what reading the table has raised: CAT-030, or RUN-015 where the store failed."""
@@ -96,7 +92,8 @@ def table_place(catalog: PathOrText, settings: Mapping[str, str] | None = None) 
     if isinstance(place, Path):
         _check_folder(place)
         table = place / TABLE_FOLDER
-        return TablePlace(place, str(table), open_store(table), {})
+        # As delta-rs: a definition that a machine loses with its power is given anew, and reading notices it.
+        return TablePlace(place, str(table), FolderStore(table, synced=False), {})
     _check_url(place)
     url = f"{place}/{TABLE_FOLDER}"
     return TablePlace(place, url, open_store(url, settings), delta_options(url, settings or {}))

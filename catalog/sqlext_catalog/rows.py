@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from sqlext.types import Field, LogicalType
@@ -191,11 +192,13 @@ def _pairs(stored: list[tuple[str, str]]) -> Options:
     return tuple((key, value) for key, value in stored)
 
 
+@lru_cache(1_000)
 def dump_type(t: LogicalType) -> str:
     """Return a type as JSON, whole: equal types give equal text, and ``load_type`` gives the type back."""
     return json.dumps(_type_dict(t), ensure_ascii=False, separators=(",", ":"))
 
 
+@lru_cache(1_000)
 def load_type(text: str) -> LogicalType:
     """Return the type that ``dump_type`` wrote."""
     return _type_of(json.loads(text))

@@ -1,10 +1,10 @@
-"""Store the catalog in one Delta table by delta-rs: one row an object, one commit a statement.
+"""Store the catalog in one Delta table: one row an object, one commit a statement.
 
-Why 8 processes lose nothing: delta-rs publishes a commit on a local disk by hard-linking the finished file to
-``_delta_log/<version>.json``, which fails if that version exists (seen with strace: ``linkat``). In an object store it
-puts that object under the condition that there is none. Every commit of ours replaces the table's single data file, on
-top of the version it has read, without delta-rs' own retries; so of two commits made from the same version one is
-always refused, and its change function runs again on the new state.
+Why 8 processes lose nothing: a commit on a local disk is a finished file that gets the name
+``_delta_log/<version>.json`` by a hard link, which fails if that version exists. In an object store that object is put
+under the condition that there is none. Every commit of ours replaces the table's single data file, on top of the
+version it has read, without retries of its own; so of two commits made from the same version one is always refused,
+and its change function runs again on the new state. delta-rs does the same where it commits.
 """
 
 from __future__ import annotations
@@ -20,12 +20,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlext.errors import SqlExtError
 from sqlext.locations import PathOrText
-from sqlext_catalog.log_damage import LOG
+from sqlext_catalog.commits import DataFile, MadeCommit, commit, commit_by_delta_rs, is_plain
+from sqlext_catalog.log_damage import LOG, commit_name
 from sqlext_catalog.migrations import FORMAT, migrate
 from sqlext_catalog.model import CatalogObject
 from sqlext_catalog.places import TablePlace, table_place
 from sqlext_catalog.rows import Row, from_row, to_row
-from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Snapshot, check_changes, check_no_temporary
+from sqlext_catalog.snapshot import (
+    NEVER_COMMITTED,
+    Change,
+    ChangeFunction,
+    Put,
+    Snapshot,
+    check_changes,
+    check_no_temporary,
+)
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -42,13 +51,6 @@ _READERS = 16
 _OPERATION = "sqlextOperation"
 #: Tells one attempt to commit from all others.
 _ATTEMPT = "sqlextAttempt"
-
-# Definitions stay readable at every version: nothing expires.
-_PROPERTIES = {
-    "delta.logRetentionDuration": "interval 36500 days",
-    "delta.deletedFileRetentionDuration": "interval 36500 days",
-    "delta.enableExpiredLogCleanup": "false",
-}
 
 
 class Version(NamedTuple):
@@ -79,9 +81,10 @@ class _Loaded(NamedTuple):
     """A snapshot with what tells whether it is still current, and what the next commit builds on."""
 
     snapshot: Snapshot
-    table: DeltaTable
+    file: DataFile  # that has its rows
     identity: object  # of the version's file in the log: another one if the folder was made anew
     format: int
+    plain: bool  # whether the table asks nothing more of its writers than ours do
 
 
 class CatalogStore:
@@ -105,7 +108,9 @@ class CatalogStore:
 
     def another(self) -> CatalogStore:
         """Return the same store, for use in another thread."""
-        return CatalogStore(self.directory, self._settings)
+        same = CatalogStore(self.directory, self._settings)
+        same._loaded = self._loaded  # plain values, which it looks at once more before it uses them
+        return same
 
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return the catalog as it is now, or as it was at a version.
@@ -131,8 +136,7 @@ class CatalogStore:
             if not changes:
                 return before
             after = after_changes(before, changes)
-            if self._try_commit(loaded, after, operation):
-                self._loaded = self._committed(loaded, after) if loaded else None
+            if self._try_commit(loaded, after, changes, operation):
                 return self._after_commit()
             # Full jitter: the more often we lose, the further apart the competitors spread. What an attempt takes
             # is the measure: 20 ms on a local disk, up to seconds in an object store.
@@ -172,38 +176,45 @@ class CatalogStore:
     def _identity(self, version: int) -> object | None:
         """Return what tells a version's commit from one of another table of this place; None if there is none."""
         with _Reading(self._place):
-            found = self._place.files.read(_commit_name(version))
+            found = self._place.files.read(commit_name(version))
         return found.stamp if found is not None else None
 
     def _load(self, version: int | None = None) -> _Loaded:
+        with _Reading(self._place):
+            table = self._table(version)
+            file, rows = self._rows(table)
+            snapshot = Snapshot(objects_of(rows, self.directory), table.version())
+            plain = is_plain(table)
+        # No commit has the identity "": if it has gone by now, the next look loads again.
+        return _Loaded(snapshot, file, self._identity(snapshot.version) or "", _format(rows), plain)
+
+    def _table(self, version: int | None = None) -> DeltaTable:
         from deltalake import DeltaTable
 
-        with _Reading(self._place):
-            table = DeltaTable(self._place.table, version=version, storage_options=dict(self._place.options))
-            rows = self._rows(table)
-            snapshot = Snapshot(objects_of(rows, self.directory), table.version())
-        # No commit has the identity "": if it has gone by now, the next look loads again.
-        return _Loaded(snapshot, table, self._identity(snapshot.version) or "", _format(rows))
+        return DeltaTable(self._place.table, version=version, storage_options=dict(self._place.options))
 
-    def _rows(self, table: DeltaTable) -> list[Row]:
+    def _rows(self, table: DeltaTable) -> tuple[DataFile, list[Row]]:
         from sqlext_catalog.arrow import read_parquet
 
         # Not file_uris(): it escapes characters of the folder, and the result is no path.
-        files = [str(file) for file in table.get_add_actions()["path"].to_pylist()]
-        commit = self._place.files.read(_commit_name(table.version()))
+        added = table.get_add_actions()
+        found = zip(added["path"].to_pylist(), added["size_bytes"].to_pylist(), strict=True)
+        files = [DataFile(path, size) for path, size in found]
+        newest = self._place.files.read(commit_name(table.version()))
         # delta-rs reads an empty commit (a disk that lost power) as one that changed nothing: a lost update.
-        if len(files) != 1 or commit is None or not commit.data:
+        if len(files) != 1 or newest is None or not newest.data:
             raise ValueError(f"version {table.version()}, or one before it, is not a commit of sqlext")
-        data = self._place.files.read(files[0])
+        (file,) = files
+        data = self._place.files.read(file.path)
         if data is None:
-            raise ValueError(f"{self._place.table}/{files[0]} is not there")
+            raise ValueError(f"{self._place.table}/{file.path} is not there")
         try:
-            return read_parquet(data.data)
+            return file, read_parquet(data.data)
         except Exception as error:
-            raise ValueError(f"{self._place.table}/{files[0]}: {error}") from error
+            raise ValueError(f"{self._place.table}/{file.path}: {error}") from error
 
     def _version(self, version: int) -> Version:
-        found = self._place.files.read(_commit_name(version))
+        found = self._place.files.read(commit_name(version))
         if found is None:
             raise ValueError(f"version {version} is not there")
         entries = map(json.loads, found.data.splitlines())
@@ -218,61 +229,46 @@ class CatalogStore:
             raise SqlExtError("CAT-034", f"the catalog has no version {version}; the newest is {newest}")
         return self.snapshot() if version == newest else self._load(version).snapshot
 
-    def _try_commit(self, loaded: _Loaded | None, after: Snapshot, operation: str) -> bool:
-        from deltalake import CommitProperties, PostCommitHookProperties, write_deltalake
+    def _try_commit(self, loaded: _Loaded | None, after: Snapshot, changes: Sequence[Change], operation: str) -> bool:
+        """Commit a snapshot on top of what was read, and of nothing else; return whether nobody was faster."""
         from deltalake.exceptions import DeltaError
 
-        self._place.prepare()
-        attempt = uuid.uuid4().hex
-        outdated = loaded is not None and loaded.format < FORMAT
+        rows, attempt = to_table(rows_of(after)), uuid.uuid4().hex
+        version = after.version + 1
+        made, failed = None, None
         try:
-            # The table as it was read, so that delta-rs commits on top of that version and no other.
-            write_deltalake(
-                loaded.table if loaded else self._place.table,
-                to_table(rows_of(after)),
-                storage_options=dict(self._place.options),
-                # The first commit must not replace the one that another process has made meanwhile.
-                mode="overwrite" if loaded else "error",
-                schema_mode="overwrite" if outdated else None,
-                configuration=None if loaded else _PROPERTIES,
-                # A retry of delta-rs would put our rows on top of a version that `change` has never seen.
-                commit_properties=CommitProperties(
-                    custom_metadata={_OPERATION: operation, _ATTEMPT: attempt}, max_commit_retries=0
-                ),
-                # A checkpoint that fails after the commit would look like a commit that failed.
-                post_commithook_properties=PostCommitHookProperties(
-                    create_checkpoint=False, cleanup_expired_logs=False
-                ),
-            )
-        except (DeltaError, OSError) as error:
-            # A lost race and a full disk raise the same classes; whether the next version exists tells them apart.
-            next_one = self._place.files.read(_commit_name(loaded.snapshot.version + 1 if loaded else 0))
-            if next_one is None:
-                raise self._place.unwritable(error) from None
-            # The answer to a commit that was made may get lost on its way from a store.
-            return attempt.encode() in next_one.data
-        return True
+            made = self._written(loaded, rows, {_OPERATION: operation, _ATTEMPT: attempt}, version)
+        except (DeltaError, OSError, SqlExtError) as error:
+            failed = error
+        if made is not None:
+            # Without a look at it: what was written is there.
+            written = after.with_changes(map(_as_read, changes)).at_version(version)
+            self._loaded = _Loaded(written, made.file, made.stamp, FORMAT, plain=True)
+            return True
+        # A lost race and a full disk raise the same classes; whether the next version exists tells them apart.
+        next_one = self._place.files.read(commit_name(version))
+        if next_one is None and failed is not None:
+            raise failed if isinstance(failed, SqlExtError) else self._place.unwritable(failed) from None
+        # The answer to a commit that was made may get lost on its way from a store.
+        return next_one is not None and attempt.encode() in next_one.data
 
-    def _committed(self, loaded: _Loaded, after: Snapshot) -> _Loaded | None:
-        """Return what is there after a commit without a look at it: what was written. None where that is not sure."""
-        version = loaded.snapshot.version + 1
-        identity = self._identity(version)
-        if identity is None or loaded.table.version() != version:
-            return None
-        written = Snapshot(objects_of(rows_of(after), self.directory), version)
-        return _Loaded(written, loaded.table, identity, FORMAT)
+    def _written(self, loaded: _Loaded | None, rows: Any, info: Mapping[str, str], version: int) -> MadeCommit | None:
+        if loaded is None or (loaded.plain and loaded.format == FORMAT):
+            return commit(self._place.files, version, rows, loaded.file if loaded else None, info)
+        commit_by_delta_rs(self._table(version - 1), rows, info, new_columns=loaded.format < FORMAT)
+        return None
 
     def _after_commit(self) -> Snapshot:
         snapshot = self.snapshot()
-        if self._loaded and snapshot.version % _CHECKPOINT_EVERY == _CHECKPOINT_EVERY - 1:
-            self._checkpoint(self._loaded.table)
+        if snapshot.version > 0 and (snapshot.version + 1) % _CHECKPOINT_EVERY == 0:
+            self._checkpoint(snapshot.version)
         return snapshot
 
-    def _checkpoint(self, table: DeltaTable) -> None:
+    def _checkpoint(self, version: int) -> None:
         from deltalake.exceptions import DeltaError
 
         try:
-            table.create_checkpoint()
+            self._table(version).create_checkpoint()
         except (DeltaError, OSError):
             return  # It only makes opening faster; the next one will do.
 
@@ -293,8 +289,9 @@ class _Reading:
         raise self._place.unreadable(error) from None
 
 
-def _commit_name(version: int) -> str:
-    return f"{LOG}/{version:020}.json"
+def _as_read(change: Change) -> Change:
+    """Return a change with its object as it comes back from its row."""
+    return Put(from_row(to_row(change.object))) if isinstance(change, Put) else change
 
 
 def after_changes(before: Snapshot, changes: Sequence[Change]) -> Snapshot:

@@ -34,13 +34,16 @@ class FolderStore:
 
     Args:
         folder: where they lie. It is made with the first file, and stays.
+        synced: whether a file is on the disk before it has its name. If not, a machine that loses its power may leave
+            an empty one; a process that dies never does.
 
     Raises:
         SqlExtError: CAT-035 by every method that writes, where the file system knows no hard links or no locks.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, synced: bool = True) -> None:
         self._folder = folder
+        self._synced = synced
 
     def read(self, key: str) -> KeptBytes | None:
         """Return what is kept under a key, None if nothing is."""
@@ -164,7 +167,8 @@ class FolderStore:
             stream.write(data)
             stream.flush()
             # Before it gets its name: a file system may store the new name earlier than the bytes.
-            os.fsync(stream.fileno())
+            if self._synced:
+                os.fsync(stream.fileno())
 
 
 def _stamp(data: bytes) -> str:
