@@ -17,9 +17,12 @@ from sqlext.sources.decoding.malformed import BAD_ROW, BROKEN_FILE
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
 
+#: Arrow gives a batch room for a power of two of values, and wants room for the whole page in which it ends. Where
+#: there is none, all values are copied into twice the room, and back. Writers end pages after 20,000 rows.
+_PAGE_ROWS = 20_000
 #: Rows of a batch where columns have few bytes: little is paid for batches, and their columns stay in the processor's
 #: caches. Of columns of any length nobody knows the bytes.
-_MOST_ROWS, _ROWS_OF_ANY_LENGTH = 1 << 19, 1 << 18
+_MOST_ROWS, _ROWS_OF_ANY_LENGTH = (1 << 19) - _PAGE_ROWS, 1 << 18
 _BATCH_BYTES = 1 << 23
 #: Written by Spark before 3.0: dates and times by another calendar, which only Spark turns back.
 _OLD_CALENDAR = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
