@@ -50,9 +50,11 @@ class Accumulator(ABC):
         output_types: of the columns of the result.
         ordered: whether the order of arrival matters.
         takes_gaps: whether ``start`` takes groups without rows; what it gives of them is nothing to look at.
+        counts: whether ``start_counting`` finds the sizes of groups by the way.
     """
 
     takes_gaps = False
+    counts = False
 
     def __init__(self, partial_types: Types, output_types: Types, *, ordered: bool = False) -> None:
         self.partial_types = partial_types
@@ -68,6 +70,11 @@ class Accumulator(ABC):
             groups: the rows' groups.
             positions: the rows' places in the order of arrival, each once in a group.
         """
+
+    def start_counting(self, inputs: Columns, groups: Groups, positions: Ints) -> list[pa.Array]:
+        """Return what ``start`` does; after that the groups have their sizes."""
+        groups.sizes()
+        return self.start(inputs, groups, positions)
 
     @abstractmethod
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:

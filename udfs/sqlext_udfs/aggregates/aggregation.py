@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,7 @@ class Aggregation:
         self.output_types: Types = tuple(t for a in self._accumulators for t in a.output_types)
         self.ordered = any(a.ordered for a in self._accumulators)
         self.takes_gaps = all(a.takes_gaps for a in self._accumulators)
+        self._counting = next((i for i, a in enumerate(self._accumulators) if a.counts), None)
 
     @property
     def named(self) -> Named:
@@ -91,10 +92,27 @@ class Aggregation:
 
     def start(self, rows: pa.Table, groups: Groups, positions: Ints) -> list[pa.Array]:
         """Return the partial results of each group of rows."""
-        made: list[pa.Array] = []
-        for inputs, each in zip(self._inputs, self._accumulators, strict=True):
-            made += each.start([whole(rows.column(i)) for i in inputs], groups, positions)
-        return made
+        return self._started(rows, groups, positions, {})
+
+    def start_counting(self, rows: pa.Table, groups: Groups, positions: Ints) -> list[pa.Array]:
+        """Return what ``start`` does; after that the groups have their sizes."""
+        # Sizes come first: where they are known, other aggregates need no look at all rows.
+        place = self._counting
+        if place is None:
+            groups.sizes()
+            return self.start(rows, groups, positions)
+        counting = self._accumulators[place].start_counting(self._of(rows, place), groups, positions)
+        return self._started(rows, groups, positions, {place: counting})
+
+    def _started(
+        self, rows: pa.Table, groups: Groups, positions: Ints, made: Mapping[int, list[pa.Array]]
+    ) -> list[pa.Array]:
+        each = enumerate(self._accumulators)
+        parts = [made[i] if i in made else a.start(self._of(rows, i), groups, positions) for i, a in each]
+        return [column for part in parts for column in part]
+
+    def _of(self, rows: pa.Table, place: int) -> list[pa.Array]:
+        return [whole(rows.column(i)) for i in self._inputs[place]]
 
     def renumbered(self, partials: Columns, first: int) -> list[pa.Array]:
         """Return partial results that have come, with places in the order of arrival from a number on."""

@@ -36,11 +36,30 @@ def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) ->
         SqlExtError: RUN-035 if one does not fit 64 bits.
     """
     times = 1 if weights is None or not len(values) else _largest(weights)
-    fits = _fit(values, times)
-    values = values.astype(np.int64, copy=False)
-    if fits:
-        return _added(values if weights is None else values * weights, groups)
-    return joined(*(_added(p if weights is None else p * weights, groups) for p in halves(values)))
+    return _sums(values, groups, weights, fits=_fit(values, times))
+
+
+def counted_sums(values: Values, groups: Groups) -> Ints:
+    """Return what ``integer_sums`` does; after that the groups have their sizes.
+
+    Where a count fits beside a sum into 64 bits, one look at the rows finds both.
+
+    Raises:
+        SqlExtError: RUN-035 as there.
+    """
+    if groups.have_sizes() or not len(values):
+        groups.sizes()
+        return integer_sums(values, groups)
+    most = _furthest(values) * len(values)
+    # No sum is half of what one row counts for, so that even a negative one changes no count.
+    place = most.bit_length() + 1
+    if place + len(values).bit_length() >= _LIMIT.bit_length() - 1:
+        groups.sizes()
+        return _sums(values, groups, fits=most < _LIMIT)
+    both = _added(np.add(values, np.int64(1 << place), dtype=np.int64), groups)
+    counts = (both + (1 << (place - 1))) >> place
+    groups.learn_sizes(counts)
+    return both - (counts << place)
 
 
 def integer_sums_of_ranges(values: Values, ranges: Ranges) -> Ints:
@@ -111,6 +130,13 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType, weights: Int
     return made.cast(of)
 
 
+def _sums(values: Values, groups: Groups, weights: Ints | None = None, *, fits: bool) -> Ints:
+    values = values.astype(np.int64, copy=False)
+    if fits:
+        return _added(values if weights is None else values * weights, groups)
+    return joined(*(_added(p if weights is None else p * weights, groups) for p in halves(values)))
+
+
 def _fit(values: Values, times: int = 1) -> bool:
     """Return whether no sum of any of the values leaves 64 bits."""
     return not len(values) or _largest(values) * len(values) * times < _LIMIT
@@ -120,6 +146,10 @@ def _largest(values: Values) -> int:
     # Of small types the bounds are known: nothing is looked at.
     if values.dtype.itemsize <= _SMALL and np.issubdtype(values.dtype, np.integer):
         return 1 << (8 * values.dtype.itemsize)
+    return _furthest(values)
+
+
+def _furthest(values: Values) -> int:
     return max(-int(values.min()), int(values.max()))
 
 

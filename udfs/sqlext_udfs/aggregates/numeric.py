@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import Accumulator, Columns
-from sqlext_udfs.aggregates.exact_sums import decimal_sums, integer_sums, integer_sums_of_ranges
+from sqlext_udfs.aggregates.exact_sums import counted_sums, decimal_sums, integer_sums, integer_sums_of_ranges
 from sqlext_udfs.kernel.arrow_numpy import Values, column_of, has_numbers, integers, known, numbers, taken
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.order import can_rank, ranks
@@ -62,19 +63,28 @@ class Sum(Accumulator):
     def __init__(self, of: pa.DataType) -> None:
         super().__init__((of,), (of,))
         self.type = of
+        self.counts = not (pa.types.is_decimal(of) or pa.types.is_floating(of))
 
     def start(self, inputs: Columns, groups: Groups, positions: Ints) -> list[pa.Array]:
         """Return the sum of each group's values; NULL without values."""
+        return self._summed(inputs, groups, integer_sums)
+
+    def start_counting(self, inputs: Columns, groups: Groups, positions: Ints) -> list[pa.Array]:
+        """Return what ``start`` does; after that the groups have their sizes."""
+        return self._summed(inputs, groups, counted_sums)
+
+    def _summed(self, inputs: Columns, groups: Groups, integers_of: Callable[[Values, Groups], Ints]) -> list[pa.Array]:
         (column,) = inputs
         if pa.types.is_null(column.type):
             return [pa.nulls(groups.count, self.type)]
-        present = _present(column, groups)
+        # Which groups have values is asked last: where their sizes are known by then, it needs no look at all rows.
         if pa.types.is_decimal(self.type):
-            return [_masked(decimal_sums(column, groups, self.type), present)]
+            sums = decimal_sums(column, groups, self.type)
+            return [_masked(sums, _present(column, groups))]
         values = numbers(column)
-        if pa.types.is_floating(self.type):
-            return [column_of(np.bincount(groups.ids, values, groups.count), self.type, present)]
-        return [column_of(integer_sums(values, groups), self.type, present)]
+        floating = pa.types.is_floating(self.type)
+        found = np.bincount(groups.ids, values, groups.count) if floating else integers_of(values, groups)
+        return [column_of(found, self.type, _present(column, groups))]
 
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return the sum of each group's sums."""

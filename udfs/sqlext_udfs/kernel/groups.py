@@ -58,6 +58,14 @@ class Groups:
         """Return how many rows each group has."""
         return self._sizes
 
+    def have_sizes(self) -> bool:
+        """Return whether sizes are known already, so that nobody looks at rows for them."""
+        return "_sizes" in self.__dict__
+
+    def learn_sizes(self, sizes: Ints) -> None:
+        """Keep sizes that were found beside something else."""
+        self.__dict__["_sizes"] = _lasting(sizes)
+
     def used(self) -> Bools:
         """Return which groups have rows."""
         return self._used
@@ -65,7 +73,7 @@ class Groups:
     @cached_property
     def _first(self) -> Ints:
         first = np.full(self.count, -1, np.int64)
-        empty = self.count - np.count_nonzero(self._sizes) if "_sizes" in self.__dict__ else 0
+        empty = self.count - np.count_nonzero(self._sizes) if self.have_sizes() else 0
         for start, end in _parts(len(self.ids), self.count):
             places = np.full(self.count, -1, np.int64) if start else first
             # Of several values for one place the last one stays.
@@ -81,7 +89,7 @@ class Groups:
 
     @cached_property
     def _used(self) -> Bools:
-        if "_sizes" in self.__dict__:
+        if self.have_sizes():
             return _lasting(self._sizes > 0)
         used = np.zeros(self.count, np.bool_)
         for start, end in _parts(len(self.ids), self.count):
@@ -127,7 +135,9 @@ def numbered(
         rows: how many there are, where there may be no column.
         gaps: whether some numbers may have no rows, where nothing need be done to each row then.
     """
-    parts = [codes(column) for column in columns] + [integer_codes(n) for n in numbers]
+    # The gaps of several columns would multiply.
+    few = gaps and len(columns) + len(numbers) == 1
+    parts = [codes(column, gaps=few) for column in columns] + [integer_codes(n, gaps=few) for n in numbers]
     if not parts:
         assert rows is not None
         return Groups(np.zeros(rows, np.int64), min(rows, 1))
@@ -140,29 +150,37 @@ def numbered(
             fewer, others_ = dense(ids, count), dense(more, size)
             ids, count, more, size = fewer.ids, fewer.count, others_.ids, others_.count
         ids, count = ids * size + more, count * size
-    if gaps and count * _ROWS_OF_A_NUMBER <= len(ids):
+    if gaps and _are_cheap(count, len(ids)):
         return Groups(ids, count)
     return dense(ids, count)
 
 
-def codes(column: pa.Array) -> tuple[Ints, int]:
-    """Return a number for each value, the same for equal ones, and the limit below which all numbers are."""
+def codes(column: pa.Array, *, gaps: bool = False) -> tuple[Ints, int]:
+    """Return a number for each value, the same for equal ones, and the limit below which all numbers are.
+
+    Args:
+        column: the values.
+        gaps: whether there may be some numbers without values.
+    """
     if pa.types.is_nested(column.type):
         column = groupable(column)
     elif not column.null_count and _are_integers(column.type):
-        return integer_codes(np.asarray(column.view(pa.int64()).to_numpy()))
+        return integer_codes(np.asarray(column.view(pa.int64()).to_numpy()), gaps=gaps)
     encoded = column.dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
-def integer_codes(values: Ints) -> tuple[Ints, int]:
+def integer_codes(values: Ints, *, gaps: bool = False) -> tuple[Ints, int]:
     """Return the same for integers: by their distance from the least, by sorting, or by a hash table."""
     if not len(values):
         return values, 0
-    least = int(values.min())
-    span = int(values.max()) - least + 1
+    least, largest = int(values.min()), int(values.max())
+    span = largest - least + 1
     if span > _TINY_TABLE and _repeat(values):
         return _codes_of_runs(values)
+    # Numbers that begin near 0 are codes themselves: there are gaps below the least, and nothing is copied.
+    if gaps and least >= 0 and _are_cheap(largest + 1, len(values)):
+        return values, largest + 1
     if span <= max(_SPARSE * len(values), _SMALL_TABLE):
         return values - least if least else values, span
     # Where most values are different a hash table would be large: sorting is faster.
@@ -170,6 +188,11 @@ def integer_codes(values: Ints) -> tuple[Ints, int]:
         return _sorted_codes(values - least)
     encoded = pa.array(values).dictionary_encode()
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+
+
+def _are_cheap(count: int, rows: int) -> bool:
+    """Return whether numbers without rows cost little beside the rows."""
+    return count * _ROWS_OF_A_NUMBER <= rows
 
 
 def dense(ids: Ints, count: int) -> Groups:

@@ -108,9 +108,8 @@ class PartialLayout:
         self, rows: pa.Table, keys: Sequence[pa.Array], groups: Groups, positions: Ints
     ) -> tuple[PartialResults, Ints]:
         """Return partial results of the groups that have rows, without bounds, and the first row of each."""
-        # Sizes come first: where they are known, other things need no look at all rows.
-        sizes = groups.sizes()
-        partials, first = self.aggregation.start(rows, groups, positions), groups.first()
+        partials = self.aggregation.start_counting(rows, groups, positions)
+        sizes, first = groups.sizes(), groups.first()
         used = np.flatnonzero(sizes)
         if len(used) < groups.count:
             first, sizes, partials = first[used], sizes[used], [taken(p, used) for p in partials]
