@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from sqlext.connectors.moments import rows_alone, time_alone
 from sqlext_catalog.model import Table
 
 
@@ -35,6 +36,19 @@ def json_object(text: str) -> dict[str, object] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def place_of_rows(line: str) -> dict[str, object] | None:
+    """Return the place that a line is, without what it says of time; None where it is no object of JSON."""
+    found = json_object(line)
+    return None if found is None else rows_alone(found)
+
+
+def moved_line(line: str, to: str = "{}") -> str:
+    """Return the place that a line of a checkpoint is, with what another line says of time in place of its own."""
+    place, time = json_object(line), time_alone(json_object(to) or {})
+    # A line that says nothing of time stays as it was written: lines are compared.
+    return line if place is None or time_alone(place) == time else json.dumps({**rows_alone(place), **time})
 
 
 @dataclass(frozen=True, slots=True)

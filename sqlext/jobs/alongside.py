@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from sqlext.connectors.places import moved_line
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.progress import begins_anew
@@ -192,7 +193,7 @@ def _wanted(old: ReachedBatch, new: QueryHome, taken: Sequence[str]) -> list[str
     ends = lines_of(old.home.location, f"{_OFFSETS}/{old.batch}")[2:]
     wanted = list(taken)
     for before, now in _matched(old.home, new, len(ends), len(taken)):
-        wanted[now] = ends[before]
+        wanted[now] = moved_line(ends[before], taken[now])
     return wanted
 
 

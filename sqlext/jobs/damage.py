@@ -8,7 +8,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from sqlext.connectors.places import json_object
+from sqlext.connectors.places import json_object, place_of_rows
 from sqlext.jobs.query_files import last_number
 from sqlext.spark.state_files import is_schema, is_whole_state
 from sqlext.stores.checksums import checksums_of
@@ -87,7 +87,7 @@ def _without_own_log(location: Location, offsets: list[str]) -> str | None:
     Which log is which source's is not known. But each source needs a log that has come as far.
     """
     read = {
-        found[_FILES] for offset in offsets if (found := json_object(offset)) is not None and set(found) == {_FILES}
+        found[_FILES] for offset in offsets if (found := place_of_rows(offset)) is not None and set(found) == {_FILES}
     }
     wanted = sorted((n for n in read if isinstance(n, int) and n > 0), reverse=True)
     if not wanted:

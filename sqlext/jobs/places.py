@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
-from sqlext.connectors.places import ReadPlace, json_object
+from sqlext.connectors.places import ReadPlace, json_object, place_of_rows
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query_files import last_number
 from sqlext.locations import on_disk
@@ -32,7 +32,7 @@ def read_offsets(home: QueryHome) -> ReadPlace:
         return ReadPlace((*noted.get("ends", {}).values(), *noted.get("tables", {}).values()))
     # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
     lines = text.splitlines()[2:] if text is not None else ()
-    return ReadPlace(tuple(found for found in map(json_object, lines) if found is not None))
+    return ReadPlace(tuple(found for found in map(place_of_rows, lines) if found is not None))
 
 
 def _taken_by_spark(place: Location) -> Iterator[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from sqlext.connectors.moments import rows_alone
 from sqlext.jobs.arrived import parts_of
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
 from sqlext.watermarks.history import OperatorState
@@ -263,7 +264,7 @@ class Progress:
         self._observe(report, judged)
         # Spark's own sources may report a number or null.
         offsets = (_offset(s.endOffset) for s in report.sources)
-        self._ends = tuple(offset for offset in offsets if isinstance(offset, dict))
+        self._ends = tuple(rows_alone(offset) for offset in offsets if isinstance(offset, dict))
         counts = self._counts(report)
         self._total = self._total.plus(counts)
         self._newest, self._apart = counts.plus(self._apart), Counts()

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sqlext.connectors.places import moved_line
 from sqlext.jobs.query_files import TIME, last_number
 from sqlext.stores.location import Location
 
@@ -68,7 +69,7 @@ def rearrange(
         version, settings, *ends = text.splitlines()
         carried = [_NOTHING] * count
         for now, before in moved.items():
-            carried[now] = ends[before] if now not in handed else handed[now].ends[key] or _NOTHING
+            carried[now] = moved_line(ends[before]) if now not in handed else handed[now].ends[key] or _NOTHING
         place.put(key, "\n".join([version, settings, *carried]))
     place.put(_OWN, json.dumps([number for number in range(count) if number not in moved]))
     for folder in anew:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
+from sqlext.connectors.places import moved_line
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import DIVIDED, QueryHome
 from sqlext.jobs.decisions import hands_over, rearranges, rebuckets
@@ -143,7 +144,7 @@ def carry_over(
         # What the empty batch noted there does not belong to the old offsets.
         store.remove(f"{CHECKPOINT}/sources/{n}")
     for now, before in moved.items():
-        carried[now] = ends[before]
+        carried[now] = moved_line(ends[before])
         for name in list(place.names(f"{old}/sources/{before}")):
             kept = store.read(f"{old}/sources/{before}/{name}")
             store.write(f"{CHECKPOINT}/sources/{now}/{name}", kept.data if kept is not None else b"")

@@ -3,7 +3,8 @@
 Each query of a job has a keeper (``sqlext.watermarks``), woken five times a second by a thread of the job. It takes
 what Spark's progress says of finished micro-batches, and writes into the query's folder:
 
-time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there
+time/beats/<n>.json  the last heartbeat of its n-th input: the watermark, which the input's reader tells with its rows
+time/<n>/<ms>.txt    heartbeats of its n-th input where Spark reads them: as a row that only moves the watermark there
 time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)
 time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
 """
@@ -12,12 +13,11 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 
+from sqlext.connectors.moments import ProcessingClock, heartbeat, heartbeat_key
 from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.sources.stream import holds_key
@@ -30,20 +30,6 @@ from sqlext.watermarks.report import TimeReport
 LOOK_SECONDS = 0.2
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STATE = "keeper.json"
-
-
-class ProcessingClock:
-    """Processing time in ms: the machine's, or the last line of a folder of text files (``sqlext.clock``)."""
-
-    def __init__(self, folder: str | None = None) -> None:
-        self._folder = Path(folder) if folder is not None else None
-
-    def now(self) -> int:
-        """Return the time; a clock of files that has not begun stands at 0."""
-        if self._folder is None:
-            return time.time_ns() // 1_000_000
-        lines = (line for file in self._folder.glob("[!._]*") for line in file.read_text("utf-8").split())
-        return max((int(line) for line in lines), default=0)
 
 
 class KeptTime:
@@ -158,7 +144,10 @@ class Timekeeping(KeptTime):
 
     def _act(self, decisions: Decisions, ends: Sequence[Mapping[str, Any]]) -> None:
         for name, watermark in decisions.beats.items():
-            number, _ = self._kept[name]
+            number, kept = self._kept[name]
+            if not kept.view:
+                self._place.put(heartbeat_key(number), heartbeat(watermark))
+                continue
             # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
             self._place.put(f"{number}/{watermark}.txt", f"{_timestamp(watermark)}\n")
         for name, held in decisions.held.items():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.replays import BoundReplay
 from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.connectors.spec import Alteration
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
@@ -22,7 +23,6 @@ from sqlext.jobs.parts import Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.result import Result
 from sqlext.jobs.runs import QueryRun
-from sqlext.jobs.timekeeping import ProcessingClock
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.ranking import most_rows

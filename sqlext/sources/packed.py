@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from sqlext.connectors.moments import BEAT, TimeMessage
 from sqlext.connectors.row_bounds import Known
 from sqlext.errors import SqlExtError
 from sqlext.sources.program import Facts, Program
@@ -31,7 +32,9 @@ from sqlext_udfs.windows.shares import Coarser, Share
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
 #: with the rows themselves, the smallest one, how many were read, of which split, and all event times in few points.
 MARK, LEAST, READ, TIMES = "mark", "least", "read", "times"
-MARKED = f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT} STRING, {TIMES} STRING"
+MARKED = (
+    f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT} STRING, {TIMES} STRING, {BEAT} TIMESTAMP"
+)
 #: Beside them, where several operators work on the same rows: whose they are; in a row without rows, why its operator's
 #: work failed: code in brackets and message.
 MEMBER, FAILURE = "member", "failure"
@@ -40,7 +43,8 @@ SHARED = f"{MARKED}, {MEMBER} INT, {FAILURE} STRING"
 SHARED_SCHEMA = pa.schema(
     [
         *(("bucket", pa.int32()), ("rows", pa.binary()), ("now", pa.int64()), (MARK, INSTANT), (LEAST, INSTANT)),
-        *((READ, pa.int64()), (SPLIT, pa.string()), (TIMES, pa.string()), (MEMBER, pa.int32()), (FAILURE, pa.string())),
+        *((READ, pa.int64()), (SPLIT, pa.string()), (TIMES, pa.string()), (BEAT, INSTANT)),
+        *((MEMBER, pa.int32()), (FAILURE, pa.string())),
     ]
 )
 
@@ -75,6 +79,14 @@ class PackedWork(Work):
             yield from piece.take(batch)
         yield from piece.rest()
         spare_what_is_loaded()
+
+    def told(self, moment: TimeMessage) -> Iterator[pa.RecordBatch]:
+        """Yield a tick for each bucket, and a heartbeat."""
+        groups = bucket_keys(self.buckets)
+        if moment.tick is not None:
+            yield _unmarked(groups, now=moment.tick)
+        if moment.watermark is not None:
+            yield _unmarked(groups[:1], beat=moment.watermark)
 
     def inputs(self, batch: pa.RecordBatch, facts: Facts) -> Iterator[pa.RecordBatch]:
         """Yield the operator's input; its last column stands where Spark would have put the bucket."""
@@ -292,5 +304,16 @@ def _marked(packed: pa.RecordBatch, split: str, facts: Facts, place: int) -> pa.
     splits = pa.array([split] * packed.num_rows, pa.string())
     text = facts.times.text(place, split, facts.rows) if facts.times is not None else None
     times = pa.array([text, *others], pa.string())
-    columns = [*packed.columns, mark.view(INSTANT), least.view(INSTANT), read, splits, times]
-    return pa.record_batch(columns, [*packed.schema.names, MARK, LEAST, READ, SPLIT, TIMES])
+    beats = pa.nulls(packed.num_rows, INSTANT)
+    columns = [*packed.columns, mark.view(INSTANT), least.view(INSTANT), read, splits, times, beats]
+    return pa.record_batch(columns, [*packed.schema.names, MARK, LEAST, READ, SPLIT, TIMES, BEAT])
+
+
+def _unmarked(groups: Sequence[int], *, now: int | None = None, beat: int | None = None) -> pa.RecordBatch:
+    """Return rows without rows and marks, one for each grouping key; times in ms since 1970 UTC."""
+    several = len(groups)
+    nothing = [pa.nulls(several, of) for of in (INSTANT, INSTANT, pa.int64(), pa.string(), pa.string())]
+    clock = pa.array([now] * several, pa.int64())
+    beats = pa.array([None if beat is None else beat * 1000] * several, pa.int64()).view(INSTANT)
+    columns = [pa.array(groups, pa.int32()), pa.nulls(several, pa.binary()), clock, *nothing, beats]
+    return pa.record_batch(columns, ["bucket", "rows", "now", MARK, LEAST, READ, SPLIT, TIMES, BEAT])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from sqlext.connectors.moments import FixedTime, TimeGiver, TimeMessage, rows_alone
 from sqlext.connectors.splits import Limit, Offset, SplitReader
 from sqlext.stores.location import Location
 
@@ -22,12 +23,14 @@ class SplitStream:
     Attributes:
         reader: the source.
         holds: gives ``Holds``, from whoever aligns sources; None where nobody does.
+        time: says what time it is with the rows (``connectors.moments``); None where others do, or nobody.
         target: how far it goes once it has been told to take what is available and no more.
         given: where it last let a micro-batch go: the next one waits until that has been looked at.
     """
 
     reader: SplitReader
     holds: HoldsGiver | None = None
+    time: TimeGiver | None = None
     target: Offset | None = None
     given: Offset | None = None
 
@@ -37,10 +40,14 @@ class SplitStream:
 
     def latest(self, start: Offset, limit: Limit | None) -> dict[str, int]:
         """Return where the micro-batch ends that begins at ``start``."""
+        end = self._latest(rows_alone(start), limit)
+        return end if self.time is None else {**end, **self.time.at(start)}
+
+    def _latest(self, start: dict[str, int], limit: Limit | None) -> dict[str, int]:
         holds = self.holds.read() if self.holds is not None else None
         # The keeper has not looked at the last micro-batch: the next one would run ahead of its holds.
         if holds is not None and self.given is not None and self.given not in holds.seen:
-            return dict(start)
+            return start
         found = self.reader.latest(start, limit)
         # AvailableNow ends where the splits ended when it began; later splits are not part of it.
         if self.target is not None:
@@ -54,6 +61,8 @@ class SplitStream:
     def stop_at_what_is_there(self) -> None:
         """Take nothing that comes after this moment (Spark's trigger AvailableNow)."""
         self.target = dict(self.reader.latest(self.reader.initial(), None))
+        # A clock that goes on would be new with each micro-batch, and so there would be no last one.
+        self.time = FixedTime(self.time.at({})) if self.time is not None else None
 
     def is_through(self, place: Offset) -> bool:
         """Return whether a place is the end of what is taken. Before it a split may have to wait."""
@@ -121,3 +130,7 @@ class Work:
             place: the number of the slice in its micro-batch.
         """
         yield from read(None)
+
+    def told(self, moment: TimeMessage) -> Iterator[pa.RecordBatch]:
+        """Yield what tells operators the time, in rows like those of a slice; work without operators has nothing."""
+        yield from ()

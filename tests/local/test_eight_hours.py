@@ -20,9 +20,10 @@ import pytest
 from deltalake import DeltaTable
 
 from sqlext.connectors.filesystem.reader.folder import SPLIT, FolderReader
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.jobs.progress import InputCounts, InputsRead
-from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
+from sqlext.jobs.timekeeping import Timekeeping
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.local import LocalSink, local_sink

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlext.connectors.places import TablePlaces, json_object
+from sqlext.connectors.places import TablePlaces, moved_line, place_of_rows
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.handover.files import TakenFile, as_ours, as_spark, batches, files_of_ours, files_of_spark
@@ -84,9 +84,9 @@ class Handover:
 
     def _read(self, number: int, end: str) -> object:
         """Return what stands for all that a source has read."""
-        place = json_object(end) or {}
+        place = place_of_rows(end) or {}
         if _SPARKS not in place:
-            return end
+            return moved_line(end)
         return frozenset(file.key for file in self._log(number) if file.batch <= int(str(place[_SPARKS])))
 
     def _log(self, number: int, checkpoint: str = "checkpoint") -> list[TakenFile]:
@@ -105,8 +105,8 @@ class Handover:
         left = {True: [*self.reads.folders], False: [*self.before]}
         found = {}
         for now, before in moved.items():
-            form = json_object(self.first.ends[now])
-            ends = {key: json_object(lines[before]) for key, lines in offsets.items()}
+            form = place_of_rows(self.first.ends[now])
+            ends = {key: place_of_rows(lines[before]) for key, lines in offsets.items()}
             known = [end for end in ends.values() if end is not None]
             if form is None or not known or _is_of_one_reader(known[0], form):
                 continue

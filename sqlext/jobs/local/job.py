@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.jobs.local.running import LocalStream
@@ -13,7 +14,6 @@ from sqlext.jobs.parts import LocalPart
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import JobLog, Query, end_job
 from sqlext.jobs.recording import Recorder
-from sqlext.jobs.timekeeping import ProcessingClock
 from sqlext.local.shared_files import SharedFiles
 from sqlext.local.shared_streams import SharedStream
 from sqlext.local.streams import SharedTable

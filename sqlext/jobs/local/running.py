@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.jobs.local.commits import Commits, Moment, StreamCommit
 from sqlext.jobs.local.keeping import StreamTime
 from sqlext.jobs.parts import LocalPart
 from sqlext.jobs.progress import Counts, DoneBatch, MicroBatch
 from sqlext.jobs.query import Query
-from sqlext.jobs.timekeeping import ProcessingClock
 from sqlext.local.states import KeptStates
 from sqlext.local.stepwise import BatchInput, StepwiseRun
 from sqlext.local.streams import BatchRows, SharedTable, TableStreams

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sqlext.connectors.moments import CLOCK, rows_alone
 from sqlext.jobs.query_files import last_number
 from sqlext.stores.location import Location
 
@@ -28,6 +29,7 @@ class LoggedBatch:
         watermark: in ms since 1970; 0 before the first one.
         at: when it was planned, in ms since 1970 UTC.
         ends: the end of each source, as JSON; empty for one that has not been read.
+        tick: the processing time (ms since 1970 UTC) that readers of ours told with their rows; None if none did.
         done: whether it has been committed.
     """
 
@@ -36,6 +38,7 @@ class LoggedBatch:
     at: int | None
     ends: Sequence[Any]
     done: bool
+    tick: int | None = None
 
 
 def logged_batches(place: Location) -> list[LoggedBatch]:
@@ -50,8 +53,10 @@ def logged_batches(place: Location) -> list[LoggedBatch]:
         _, settings, *ends = (place.text(f"{OFFSETS}/{number}") or "").splitlines()
         found = json.loads(settings)
         read = [{} if end == _NOTHING else json.loads(end) for end in ends]
-        at = found.get("batchTimestampMs")
-        batches.append(LoggedBatch(number, found["batchWatermarkMs"], at, read, number <= done))
+        ticks = [end[CLOCK] for end in read if isinstance(end, dict) and CLOCK in end]
+        read = [rows_alone(end) if isinstance(end, dict) else end for end in read]
+        at, tick = found.get("batchTimestampMs"), max(ticks, default=None)
+        batches.append(LoggedBatch(number, found["batchWatermarkMs"], at, read, number <= done, tick))
     return batches
 
 

@@ -22,7 +22,7 @@ def tick_times(place: Location, batches: Sequence[LoggedBatch], sources: Iterabl
         batches: those that Spark remembers.
         sources: the numbers of those that are none of the user's.
     """
-    found: dict[int, int] = {}
+    found = {batch.number: batch.tick for batch in batches if batch.tick is not None}
     for source in sources:
         files = _files(place, source) if any(_is_log(b.ends[source]) for b in batches) else ()
         start = began(place, source)

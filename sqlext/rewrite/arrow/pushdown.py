@@ -14,6 +14,7 @@ from typing import cast
 
 import pyarrow as pa
 
+from sqlext.connectors.moments import BEAT
 from sqlext.connectors.readers import TableReader, Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
@@ -56,7 +57,9 @@ class Pushed:
     program: Program
     types: tuple[pa.DataType, ...]
 
-    def view(self, name: str, function: str, arguments: tuple[tuple[str, object], ...]) -> ArrowView:
+    def view(
+        self, name: str, function: str, arguments: tuple[tuple[str, object], ...], *, tells_time: bool = False
+    ) -> ArrowView:
         """Return the view of its rows, worked on for a stateful function and packed."""
         scan = self.scan
         return ArrowView(
@@ -70,6 +73,7 @@ class Pushed:
             arguments,
             passes_over=self.passes_over,
             both_sides=len(self.program.branches) > 1,
+            tells_time=tells_time,
         )
 
     def with_types(self) -> tuple[Pushed, list[str]]:
@@ -406,7 +410,8 @@ def add_packed(
     """
     queries = []
     for pushed in inputs:
-        read = renderer.add_step(partial(pushed.view, function=function, arguments=arguments))
+        told = renderer.tells_time(pushed.scan.table)
+        read = renderer.add_step(partial(pushed.view, function=function, arguments=arguments, tells_time=told))
         queries.append(_packed_query(pushed.scan, read, renderer))
     return renderer.add_step(lambda name: SqlView(name, " UNION ALL ".join(queries)))
 
@@ -420,7 +425,9 @@ def _packed_query(scan: nodes.Scan, view: str, renderer: Rendering) -> str:
     if not scan.watermarked or renderer.at_once:
         return f"{packed} {identifier(view)}"
     mark, least = (PlanColumn(name, TIMESTAMP_LTZ3, name) for name in (MARK, LEAST))
-    others = (("bucket", INT), ("rows", BYTES), ("now", BIGINT), (READ, BIGINT), (TIMES, STRING))
+    others = [("bucket", INT), ("rows", BYTES), ("now", BIGINT), (READ, BIGINT), (TIMES, STRING)]
+    if renderer.end is InputEnd.NONE and renderer.tells_time(scan.table):
+        others.append((BEAT, TIMESTAMP_LTZ3))
     columns = tuple(PlanColumn(name, type_, name) for name, type_ in others)
     marked = replace(
         scan,

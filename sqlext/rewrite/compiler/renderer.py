@@ -79,6 +79,7 @@ from sqlext.rewrite.script.model import (
     UserTableFunction,
 )
 from sqlext.rewrite.script.side_rows import or_late, unless_late
+from sqlext_catalog.model import Table
 
 #: Returns each kind of node as a query over the view of its operator: its physical columns, hidden ones included.
 _OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {
@@ -123,6 +124,10 @@ class PlanRenderer:
         self.read_by_spark: dict[str, str] = {}  # table -> why Spark reads it
         self.kept: list[KeptInput] = []
         self.left: list[tuple[str, str]] = []  # view of a scan -> the query whose dead letters leave here
+
+    def tells_time(self, table: Table) -> bool:
+        """Whether heartbeats and ticks come with the packed rows of a table, and not from sources of their own."""
+        return not self.at_once and not self.local and self.readers.tells_time(table)
 
     def relation(self, node: nodes.PlanNode) -> str:
         """Return a node as it stands in FROM."""

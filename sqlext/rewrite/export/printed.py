@@ -30,7 +30,9 @@ def printed_script(compiled: Compiled, zone: str) -> str:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
     if script.at_once:
         lines.append("-- one batch: all that there is is read at once, and no state is kept")
-    lines += [f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}" for k in script.kept]
+    lines += [
+        f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}" for k in script.kept if k.view
+    ]
     lines += [
         f"-- view {r.view}: streaming text files, dead letters that come back to {r.table.name.plain}"
         for r in script.replays

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from sqlext.plan.base import KIND
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.choose_source import chosen_input, chosen_inputs
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
-from sqlext.rewrite.script.model import OperatorView, SqlView
+from sqlext.rewrite.script.model import ArrowView, OperatorView, SqlView, Step
 
 if TYPE_CHECKING:
     from sqlext.rewrite.arrow.pushdown import Pushed
@@ -43,7 +44,7 @@ class OperatorStep(ABC):
     def add(self, renderer: Rendering, query: str) -> str:
         """Add the steps that run the operator over a query; return the view of its output."""
         prepared = renderer.add_step(lambda name: SqlView(name, query))
-        return self._operated(renderer, prepared, self.arguments(str(len(renderer.steps))))
+        return self._operated(renderer, prepared, self.arguments(str(len(renderer.steps))), "")
 
     def add_pushed(self, renderer: Rendering, inputs: Sequence[Pushed]) -> str:
         """Add the steps that run the operator's first part where the rows are read; return the view of its output."""
@@ -51,13 +52,20 @@ class OperatorStep(ABC):
 
         # The number that the packed step will have: ``add_packed`` adds one for each input, and one more.
         arguments = self.arguments(str(len(renderer.steps) + len(inputs) + 1))
+        first = len(renderer.steps)
         prepared = add_packed(renderer, inputs, self.node.function, arguments)
-        return self._operated(renderer, prepared, (*arguments, ("packed", inputs[0].types)))
+        told_by = self._told_by(renderer, renderer.steps[first:])
+        return self._operated(renderer, prepared, (*arguments, ("packed", inputs[0].types)), told_by)
 
-    def _operated(self, renderer: Rendering, prepared: str, arguments: Arguments) -> str:
+    def _told_by(self, renderer: Rendering, packed: Sequence[Step]) -> str:
+        """Return the view of the input that tells what time it is with its rows; empty if none does."""
+        asks = self.node.ticks and renderer.end is InputEnd.NONE
+        return next((s.view for s in packed if isinstance(s, ArrowView) and s.tells_time), "") if asks else ""
+
+    def _operated(self, renderer: Rendering, prepared: str, arguments: Arguments, told_by: str) -> str:
         node = self.node
         return renderer.add_step(
-            lambda name: OperatorView(name, prepared, node.function, arguments, node.ticks, node.ends)
+            lambda name: OperatorView(name, prepared, node.function, arguments, node.ticks, node.ends, told_by=told_by)
         )
 
 

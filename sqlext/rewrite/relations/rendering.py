@@ -14,6 +14,7 @@ from sqlext.plan.scope import Scope
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.script.begun import Readers
 from sqlext.rewrite.script.model import KeptInput, Step, UserTableFunction
+from sqlext_catalog.model import Table
 
 
 class Rendering(Protocol):
@@ -46,6 +47,9 @@ class Rendering(Protocol):
     table_functions: dict[str, UserTableFunction]
     read_by_spark: dict[str, str]
     used_heartbeat: bool
+
+    def tells_time(self, table: Table) -> bool:
+        """Whether heartbeats and ticks come with the packed rows of a table, and not from sources of their own."""
 
     def sql(self, node: PlanNode) -> str:
         """Return a node as a query."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlext.capabilities import WATERMARK_SQL, has
 from sqlext.connectors.formats.conversions import wall_to_instant
+from sqlext.connectors.moments import BEAT
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
@@ -44,7 +45,10 @@ def scan_sql(scan: Scan, renderer: Rendering) -> str:
     column, delay = MARK if scan.marked else scan.rowtime, scan.delay or 0
     if renderer.end is InputEnd.NONE:
         split = (SPLIT,) if has_splits(scan) else ()
-        kept, rows = _kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer)
+        told = scan.packed and renderer.tells_time(scan.table)
+        kept, rows = _kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer, told=told)
+        if told:
+            return _told(scan, kept.input, rows, renderer)
         extra, columns = _NO_FLAG, [*names, *split, *marked, FLAG]
         if not kept.input.by_rows:
             column, delay = MOVED, 0
@@ -62,11 +66,36 @@ def scan_sql(scan: Scan, renderer: Rendering) -> str:
     return _watermarked(rows, names, column, delay, renderer, flagged=True)
 
 
-def _kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Rendering) -> tuple[KeptInput, str]:
-    """Return an input and the view of its rows, observed: the largest value of ``column``, and how many."""
+def _told(scan: Scan, declared: Input, rows: str, renderer: Rendering) -> str:
+    """Return packed rows behind their watermark, where heartbeats are among them.
+
+    Args:
+        declared: the input.
+        rows: the view of its rows.
+    """
+    assert scan.rowtime is not None
+    delay, names = declared.delay, scan.physical_columns()
+    beat = f"{BEAT} + {seconds_interval(delay)}" if delay else BEAT
+    if not declared.by_rows:
+        moved = f"SELECT *, COALESCE({BEAT}, {_NEVER}) AS {MOVED}, {BEAT} AS {FLAG} FROM {rows}"
+        return _watermarked(moved, names, MOVED, 0, renderer, flagged=True)
+    others = ", ".join(identifier(n) for n in names if n != scan.rowtime)
+    mark = identifier(scan.rowtime)
+    moved = f"SELECT {others}, COALESCE({beat}, {mark}) AS {mark}, {BEAT} AS {FLAG} FROM {rows}"
+    return _watermarked(moved, names, scan.rowtime, delay, renderer, flagged=True)
+
+
+def _kept_rows(
+    scan: Scan, rows: str, column: str, delay: int, renderer: Rendering, *, told: bool
+) -> tuple[KeptInput, str]:
+    """Return an input and the view of its rows, observed: the largest value of ``column``, and how many.
+
+    Args:
+        told: whether heartbeats are among its rows.
+    """
     interval = scan.timing.interval if scan.timing is not None else 0
     declared = declared_input(scan, delay, renderer, by_rows=interval == 0 and not has_splits(scan))
-    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view)
+    kept = KeptInput(declared, "" if told else f"sqlext_time_{len(renderer.kept)}", scan.view)
     renderer.kept.append(kept)
     view = renderer.add_step(lambda name: SqlView(name, rows))
     return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view, scan.packed))

@@ -41,6 +41,8 @@ _PREFIX = "reader of "
 _OF_FORM = ("packed", "name")
 #: What a fingerprint says of a table: as text, and compared.
 _ARROW = ("Arrow", "arrow 1")
+#: The same of one that also tells the time where the query has no end: heartbeats and ticks are no sources then.
+_ARROW_WITH_TIME = ("Arrow", "arrow 2")
 _OWN = ("sqlext's own", "own")
 #: Of a fingerprint: that the query is one batch.
 AT_ONCE = "reads all at once"
@@ -53,6 +55,7 @@ class Begun:
 
     Attributes:
         arrow: those whose rows Arrow combines where it reads them.
+        silent: those of them whose readers do not tell the time: heartbeats and ticks are sources of their own.
         own: those of our own sources.
         buckets: how many the state of its operators has; None where that is not known.
         at_once: whether it is one batch without state.
@@ -61,6 +64,7 @@ class Begun:
     """
 
     arrow: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
     buckets: int | None = None
     at_once: bool = False
@@ -75,9 +79,9 @@ class Begun:
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
         says = any(part.startswith(ANY_TRIGGER) for part in prints)
-        return cls(
-            _tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says, HERE in prints
-        )
+        silent = _tables(prints, _ARROW)
+        arrow = silent | _tables(prints, _ARROW_WITH_TIME)
+        return cls(arrow, silent, _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints, says, HERE in prints)
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -101,6 +105,10 @@ class Readers:
         if self.begun is not None:
             return "arrow" if table.name.name in self.begun.arrow else "spark"
         return wanted_source(table, self.settings)
+
+    def tells_time(self, table: Table) -> bool:
+        """Whether a reader of ours that reads a table tells the time with its rows."""
+        return self.begun is None or table.name.name not in self.begun.silent
 
     def at_once(self, end: InputEnd) -> bool:
         """Whether a query may be one batch: it has an end, and was one when it began."""
@@ -138,11 +146,15 @@ def readers(script: SparkScript) -> Fingerprint:
     """Return a part for each table that a reader of ours reads; Spark's own sources need none."""
     own = ((source.table, _OWN) for source in script.sources if source.own)
     # What this process reads Spark's workers read by the same readers: either goes on where the other has begun.
-    arrow = ((step.table, _ARROW) for step in script.steps if isinstance(step, (ArrowView, ReadView)))
+    arrow = ((step.table, _of_arrow(step)) for step in script.steps if isinstance(step, (ArrowView, ReadView)))
     found = {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
     if script.local and not script.at_once:
         return {**found, HERE: _HERE}
     return {**found, AT_ONCE: ("yes", "1")} if script.at_once else found
+
+
+def _of_arrow(step: ArrowView | ReadView) -> tuple[str, str]:
+    return _ARROW_WITH_TIME if isinstance(step, ArrowView) and step.tells_time else _ARROW
 
 
 def kept_readers(script: SparkScript, anew: SparkScript, why: str) -> tuple[str, ...]:

@@ -94,6 +94,7 @@ class OperatorView:
 
     ``ticks``: empty, ``start`` or ``clock`` (``spark.reading.ticks``): what tells it that it is time. ``ends``: a tick
     must tell it that a bounded input has ended, as no watermark does. ``onward``: what it gives in place of its rows.
+    ``told_by``: the ``ArrowView`` whose reader tells it that with its rows; empty where ticks are their own source.
     """
 
     view: str
@@ -103,6 +104,7 @@ class OperatorView:
     ticks: str = ""
     ends: bool = False
     onward: Onward | None = None
+    told_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,7 @@ class ArrowView:
         function, arguments: the operator's, as in its ``OperatorView``; empty without one.
         passes_over: whether rows are not read where statistics of files say that no condition holds for them.
         both_sides: whether both sides of a join are made of them.
+        tells_time: whether heartbeats and ticks come with its rows where its query has no end.
     """
 
     view: str
@@ -172,6 +175,7 @@ class ArrowView:
     arguments: tuple[tuple[str, object], ...]
     passes_over: bool = False
     both_sides: bool = False
+    tells_time: bool = False
 
     @property
     def is_combined(self) -> bool:
@@ -218,7 +222,8 @@ class KeptInput:
     """An input that the time keeper watches.
 
     Attributes:
-        view: the view of its heartbeats: one column ``value``, a timestamp's text.
+        view: the view of its heartbeats: one column ``value``, a timestamp's text; empty where the reader of its table
+            tells them with the rows (``connectors.moments``), or nothing of Spark's needs them.
         source: the view of its table.
     """
 

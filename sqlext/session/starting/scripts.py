@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.errors import PySparkException
 
 from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.handover.ends import FirstBatch
 from sqlext.jobs.parts import Beside, JobPart, Place
 from sqlext.jobs.renewal import SCRATCH, begin_empty
-from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
+from sqlext.jobs.timekeeping import Timekeeping
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.steps import steps_of
 from sqlext.rewrite.compiler.boundedness import closes_late

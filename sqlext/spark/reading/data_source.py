@@ -11,7 +11,7 @@ import copy
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, cast
 
 from pyspark import cloudpickle
@@ -20,6 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.types import StructType
 
 from sqlext.capabilities import ADMISSION, require
+from sqlext.connectors.moments import TimeMessage, TimeWithRows
 from sqlext.connectors.splits import Limit, Slice, SplitReader
 from sqlext.sources.stream import HoldsPlace, Read, Work
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
@@ -43,7 +44,7 @@ class ArrowInput:
         schema: Spark DDL of what comes out.
         work: what is made of its rows.
         limit: the most that a micro-batch takes.
-        holds: see ``SplitStream``.
+        holds, time: see ``SplitStream``.
     """
 
     reader: SplitReader
@@ -51,6 +52,7 @@ class ArrowInput:
     work: Work = field(default_factory=Work)
     limit: Limit | None = None
     holds: HoldsPlace | None = None
+    time: TimeWithRows | None = None
 
 
 def open_at_once(spark: SparkSession, source: ArrowInput) -> DataFrame:
@@ -118,8 +120,15 @@ class _Sealed(Work):
 
     def process(self, split: str, read: Read, place: int = 0) -> Iterator[pa.RecordBatch]:
         """Do it."""
-        work: Work = pickle.loads(self.packed)  # noqa: S301 - Spark itself sends it so
-        return work.process(split, read, place)
+        return self._work.process(split, read, place)
+
+    def told(self, moment: TimeMessage) -> Iterator[pa.RecordBatch]:
+        """Tell the time."""
+        return self._work.told(moment)
+
+    @cached_property
+    def _work(self) -> Work:
+        return cast(Work, pickle.loads(self.packed))  # noqa: S301 - Spark itself sends it so
 
 
 class ArrowSource(DataSource):
@@ -151,16 +160,26 @@ class ArrowSource(DataSource):
 
 
 class SlicePartition(InputPartition):
-    """A slice as Spark's partition, and its number in the micro-batch."""
+    """A slice as Spark's partition, and its number in the micro-batch; with what is told of time, or that alone."""
 
-    def __init__(self, value: Slice, place: int = 0) -> None:
+    def __init__(self, value: Slice | None, place: int = 0, moment: TimeMessage | None = None) -> None:
         super().__init__(value)
-        self.place = place
+        self.place, self.moment = place, moment
+
+
+def partitions_of(slices: Sequence[Slice], moment: TimeMessage | None) -> Sequence[InputPartition]:
+    """Return the partitions of a micro-batch; the first one tells the time."""
+    if moment is None or slices:
+        return [SlicePartition(piece, n, None if n else moment) for n, piece in enumerate(slices)]
+    return [SlicePartition(None, 0, moment)]
 
 
 def rows_of(source: ArrowInput, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """Yield what is made of a slice."""
     assert isinstance(partition, SlicePartition)
-    piece = cast("Slice", partition.value)
-    yield from source.work.process(piece.split, partial(source.reader.read, piece), partition.place)
+    if partition.moment is not None:
+        yield from source.work.told(partition.moment)
+    piece = cast("Slice | None", partition.value)
+    if piece is not None:
+        yield from source.work.process(piece.split, partial(source.reader.read, piece), partition.place)
     spare_what_is_loaded()

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sqlext.connectors.moments import Ticks, TimeWithRows
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.quoting import identifier
-from sqlext.rewrite.script.model import ArrowView, SourceView, SparkScript
+from sqlext.rewrite.script.model import ArrowView, OperatorView, SourceView, SparkScript
 from sqlext.sources.stream import HoldsPlace
 from sqlext.spark.reading.spark_sources import open_frame
 from sqlext.stores.location import Location
@@ -48,15 +49,21 @@ class OwnReaders:
     Args:
         home: the query's folder; None where nothing is to be remembered.
         shared: the tables that it reads together with other queries; None if there is none.
+        ticks: when readers tell the time; None where they do not.
 
     Attributes:
         counted: has how many rows were read (``READ``), of each table that is read at once.
     """
 
     def __init__(
-        self, spark: SparkSession, script: SparkScript, home: QueryFolders | None, shared: SharedRows | None = None
+        self,
+        spark: SparkSession,
+        script: SparkScript,
+        home: QueryFolders | None,
+        shared: SharedRows | None = None,
+        ticks: Ticks | None = None,
     ) -> None:
-        self._spark, self._script, self._home, self._shared = spark, script, home, shared
+        self._spark, self._script, self._home, self._shared, self._ticks = spark, script, home, shared, ticks
         self._readers: dict[str, SplitReader] = {}  # of the views whose rows say of which split they are
         self.counted: list[Observation] = []
 
@@ -117,12 +124,21 @@ class OwnReaders:
         given = packed_input(self._spark, step, self._home.sources, arguments, times=kept)
         if connector_of(step.table).has_splits(step.table):
             self._readers[step.view] = given.reader
-        return packed_rows(self._spark, replace(given, holds=self._holds(step.view)), step.scan)
+        given = replace(given, holds=self._holds(step.view), time=self._told(step.view))
+        return packed_rows(self._spark, given, step.scan)
 
     def splits(self, view: str) -> Sequence[str]:
         """Return the parts of a source that have a time of their own, as far as they are there now."""
         reader = self._readers.get(view)
         return sorted(reader.latest({}, None)) if reader is not None else ()
+
+    def _told(self, view: str) -> TimeWithRows | None:
+        """Return what the reader of a view tells of time with its rows; None if that is nothing."""
+        assert self._home is not None
+        numbers = (n for n, kept in enumerate(self._script.kept) if kept.source == view and not kept.view)
+        asks = any(isinstance(s, OperatorView) and s.told_by == view for s in self._script.steps)
+        told = TimeWithRows(self._home.time, next(numbers, None), self._ticks if asks else None)
+        return None if told.number is None and told.ticks is None else told
 
     def _holds(self, view: str) -> HoldsPlace | None:
         if self._home is None:

@@ -15,9 +15,10 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from sqlext.connectors.moments import moment_between, rows_alone
 from sqlext.connectors.splits import Limit
 from sqlext.sources.stream import SplitStream
-from sqlext.spark.reading.data_source import ArrowInput, SlicePartition, rows_of
+from sqlext.spark.reading.data_source import ArrowInput, partitions_of, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +29,7 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, source: ArrowInput) -> None:
         self._source = source
-        self._stream = SplitStream(source.reader, source.holds)
+        self._stream = SplitStream(source.reader, source.holds, source.time)
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         """Return where a new query begins."""
@@ -49,8 +50,9 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Return the slices of a micro-batch."""
-        slices = self._source.reader.slices(start, end) if start != end else ()
-        return [SlicePartition(piece, number) for number, piece in enumerate(slices)]
+        before, after = rows_alone(start), rows_alone(end)
+        slices = self._source.reader.slices(before, after) if before != after else ()
+        return partitions_of(slices, moment_between(start, end))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
@@ -58,7 +60,7 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def commit(self, end: dict[str, int]) -> None:
         """Let the source forget what is through."""
-        self._source.reader.commit(end)
+        self._source.reader.commit(rows_alone(end))
 
     def stop(self) -> None:
         """Give free what the driver's side has opened."""

@@ -4,6 +4,8 @@
 ``clock``: also one a second while an unbounded query runs. The clock of a bounded query stands still while it runs
 (rule M14 of the EMIT clause). Under catch-up each run has a tick of its own: the clock goes on between the runs. A
 retried micro-batch has the same ticks, so its processing time is the same.
+
+Where a reader of ours tells the time with its rows (``connectors.moments``) ticks are no source of their own.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.moments import Ticks
 from sqlext.stores.location import Location
 
 if TYPE_CHECKING:
@@ -34,6 +37,10 @@ class TickSource:
     place: Location
     runs: bool
     clock: str | None = None
+
+    def told(self) -> Ticks:
+        """Return when readers of ours tell the time with their rows."""
+        return Ticks(self.runs, self.clock)
 
     def open(self, spark: SparkSession, kind: str) -> DataFrame | None:
         """Return the ticks of a kind as a stream of one column ``now``; None where none are asked for."""

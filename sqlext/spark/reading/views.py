@@ -122,7 +122,7 @@ def open_script(
     """
     common = script.common_arguments(registered)
     replays = script.replays if home is not None else ()
-    own = OwnReaders(spark, script, home, shared)
+    own = OwnReaders(spark, script, home, shared, ticks.told() if ticks is not None else None)
     before = states_before(script, state) if state is not None else {}
     handed = _narrowed(handing_on(script, zone, common) if shared is None else shared.handed, shared)
     script = handed.script if handed is not None else script
@@ -208,6 +208,8 @@ class _Opening:
         if script.heartbeat:
             self._taken(texts.load(home.heartbeat.made())).createOrReplaceTempView(HEARTBEAT_VIEW)
         for number, kept in enumerate(script.kept):
+            if not kept.view:
+                continue
             rows = texts.option("cleanSource", "delete").load(home.time.below(str(number)).made())
             self._taken(rows).createOrReplaceTempView(kept.view)
 
@@ -269,7 +271,8 @@ class _Opening:
                 return self.spark.createDataFrame([tuple(r) for r in step.rows], schema)
 
     def _operated(self, step: OperatorView) -> DataFrame:
-        ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
+        opened = self.ticks if not step.told_by else None
+        ticks = opened.open(self.spark, step.ticks) if opened is not None else None
         ticks = self._taken(ticks) if ticks is not None else None
         arguments = {**self.common, **dict(step.arguments), "before": self.before.get(step.view)}
         if step.onward is not None:

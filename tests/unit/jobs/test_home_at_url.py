@@ -10,10 +10,11 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Starting, plan_runs
 from sqlext.jobs.runs import QueryRun, begun_run
-from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping, read_report
+from sqlext.jobs.timekeeping import Timekeeping, read_report
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.stores.location import Location
 from sqlext.watermarks.history import History, Sample, samples

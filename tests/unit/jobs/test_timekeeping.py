@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sqlext.connectors.moments import ProcessingClock
 from sqlext.jobs.progress import InputCounts, InputsRead
-from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping, read_report
+from sqlext.jobs.timekeeping import Timekeeping, read_report
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.stores.location import Location
 from sqlext.watermarks.inputs import Input

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 from sqlext.connectors.filesystem.reader.folder import SPLIT, FolderReader, listed
+from sqlext.connectors.moments import CLOCK, Ticks, TimeWithRows
 from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
@@ -315,6 +316,33 @@ def test_a_stream_stops_at_what_is_there(tmp_path: Path) -> None:
     _put(tmp_path, "b", "2\n", 2)
     assert stream.latest({SPLIT: 0}, None) == {SPLIT: 1}
     assert stream.latest({SPLIT: 1}, None) == {SPLIT: 1}
+
+
+def test_a_stream_tells_the_time_with_its_rows(tmp_path: Path) -> None:
+    reader = _reader(tmp_path)
+    _put(tmp_path, "a", "1\n", 1)
+    (tmp_path / "clock").mkdir()
+    (tmp_path / "clock" / "1").write_text("7\n")
+    time = TimeWithRows(Location.of(tmp_path), 0, Ticks(runs=True, folder=str(tmp_path / "clock")))
+    stream = SplitStream(reader, time=time)
+    end = stream.latest(stream.initial(), None)
+    assert end == {SPLIT: 1, CLOCK: 7}
+    assert stream.latest(end, None) == end, "nothing is new, so there is no micro-batch"
+    (tmp_path / "clock" / "2").write_text("8\n")
+    assert stream.latest(end, None) == {SPLIT: 1, CLOCK: 8}
+    stream.stop_at_what_is_there()
+    (tmp_path / "clock" / "3").write_text("9\n")
+    assert stream.latest(end, None) == {SPLIT: 1, CLOCK: 8}
+
+
+def test_who_is_held_is_told_the_time(tmp_path: Path) -> None:
+    reader, holds = _reader(tmp_path), HoldsPlace(Location.of(tmp_path), 0)
+    _put(tmp_path, "a", "1\n", 1)
+    (tmp_path / "clock").mkdir()
+    (tmp_path / "clock" / "1").write_text("7\n")
+    stream = SplitStream(reader, holds, TimeWithRows(Location.of(tmp_path), ticks=Ticks(True, str(tmp_path / "clock"))))
+    holds.time.put(holds_key(0), json.dumps({"held": [""]}))
+    assert stream.latest({SPLIT: 0}, None) == {SPLIT: 0, CLOCK: 7}
 
 
 def test_a_split_that_is_held_stays_where_it_is(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlext.connectors.moments import TimeMessage
 from sqlext.connectors.row_bounds import ColumnBounds
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
@@ -75,6 +76,21 @@ def test_partial_results_give_the_panes_of_the_rows() -> None:
     assert [m for m in packed.column("least").cast(pa.int64()).to_pylist() if m is not None] == [1_000_000]
     assert [n for n in packed.column("read").to_pylist() if n is not None] == [5]
     assert set(packed.column("__split").to_pylist()) == {"files"}
+
+
+def test_time_comes_in_rows_like_those_of_a_slice() -> None:
+    work = _work()
+    told = pa.Table.from_batches(list(work.told(TimeMessage(4_000, 9_000))))
+    assert told.schema == _process(work, _batch(("a", 1, 1))).schema
+    *ticks, beat = told.to_pylist()
+    assert [(t["bucket"], t["now"], t["beat"]) for t in ticks] == [(g, 9_000, None) for g in bucket_keys(_BUCKETS)]
+    assert beat["now"] is None
+    assert told.column("beat").cast(pa.int64()).to_pylist()[-1] == 4_000_000
+    # Neither is a row of the input: nothing of it is observed.
+    for name in ("rows", "mark", "least", "read", "times", "__split"):
+        assert told.column(name).null_count == told.num_rows
+    assert pa.Table.from_batches(work.told(TimeMessage(4_000))).num_rows == 1
+    assert pa.Table.from_batches(work.told(TimeMessage(None, 9_000))).num_rows == _BUCKETS
 
 
 def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
