@@ -15,8 +15,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.moments import rows_alone
-from sqlext.jobs.arrived import parts_of
-from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
+from sqlext.jobs.arrived import ObservedInput, observed
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, READ_BY_US, ROWS_OUT
 from sqlext.watermarks.history import OperatorState
 from sqlext.watermarks.inputs import WHOLE
 from sqlext.watermarks.sketch import Arrived
@@ -280,17 +280,13 @@ class Progress:
 
     def _observe(self, report: StreamingQueryProgress, judged: int | None) -> None:
         through = instant_millis(report.timestamp) + report.durationMs.get(_WHOLE_BATCH, 0)
-        for name, row in _observed(report).items():
-            if name.startswith(INPUT):
-                arrived = Arrived(self._arrivals, name[len(INPUT) :], through, judged, parts_of(row))
-                self._arrived.append(arrived)
-                self._arrivals += 1
-                known = self._inputs.setdefault(name[len(INPUT) :], {})
-                for key in (k for k in row if k.startswith(ROWS)):
-                    split = key[len(ROWS) :]
-                    before = known.get(split[1:], InputCounts())
-                    first = row[SMALLEST] if not split else None
-                    known[split[1:]] = before.plus(row[f"{LARGEST}{split}"], int(row[key] or 0), first)
+        for name, found in _inputs(report).items():
+            self._arrived.append(Arrived(self._arrivals, name, through, judged, found.times))
+            self._arrivals += 1
+            known = self._inputs.setdefault(name, {})
+            for split, counts in found.counts.items():
+                before = known.get(split, InputCounts())
+                known[split] = before.plus(counts.largest, counts.rows, counts.smallest)
 
     def _counts(self, report: StreamingQueryProgress) -> Counts:
         late = _given_out(report, "late")  # operators count them among those that they did not take
@@ -368,7 +364,16 @@ def _counted(report: StreamingQueryProgress, *names: str) -> int:
 def _unpacked(report: StreamingQueryProgress) -> int:
     """Return how many more rows were read than packed ones were given to Spark."""
     rows = (row for name, row in _observed(report).items() if name.startswith(READ_BY_US))
-    return sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows)
+    inputs = (of for of in _inputs(report).values() if of.packed is not None)
+    return sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows) + sum(
+        of.counts[WHOLE].rows - (of.packed or 0) for of in inputs
+    )
+
+
+def _inputs(report: StreamingQueryProgress) -> dict[str, ObservedInput]:
+    """Return what the micro-batch had of each input, by its name."""
+    rows = _observed(report).items()
+    return {name.removeprefix(INPUT): observed(row) for name, row in rows if name.startswith(INPUT)}
 
 
 def _judged(report: StreamingQueryProgress, what: str) -> int:

@@ -302,7 +302,8 @@ def _marked(packed: pa.RecordBatch, split: str, facts: Facts, place: int) -> pa.
     others = [None] * (packed.num_rows - 1)
     mark, least, read = (pa.array([n, *others], pa.int64()) for n in (facts.largest, facts.smallest, facts.rows))
     splits = pa.array([split] * packed.num_rows, pa.string())
-    text = facts.times.text(place, split, facts.rows) if facts.times is not None else None
+    span = facts.smallest, facts.largest
+    text = facts.times.text(place, split, facts.rows, span) if facts.times is not None else None
     times = pa.array([text, *others], pa.string())
     beats = pa.nulls(packed.num_rows, INSTANT)
     columns = [*packed.columns, mark.view(INSTANT), least.view(INSTANT), read, splits, times, beats]

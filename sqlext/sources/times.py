@@ -77,18 +77,19 @@ class Times:
         starts = np.flatnonzero(np.diff(groups, prepend=-1))
         return first[starts], np.maximum.reduceat(last, starts), np.add.reduceat(rows, starts)
 
-    def text(self, place: int, split: str, rows: int) -> str | None:
-        """Return the points as Spark's progress takes them, in milliseconds; None where there are none, or no place.
+    def text(self, place: int, split: str, rows: int, span: tuple[int | None, int | None]) -> str:
+        """Return what a slice held as Spark's progress takes it, times in milliseconds; its points if there is a place.
 
         Args:
             place: the number of the slice in its micro-batch.
             split: of which split the rows are.
             rows: how many were read, also those without a time.
+            span: the smallest and the largest time, in microseconds; None where no row has one.
         """
-        if not self._pieces or place >= PLACES:
-            return None
-        told = {"split": split, "rows": rows, "points": self.points()}
-        return json.dumps(told, separators=(",", ":"))
+        smallest, largest = (None if time is None else time // 1000 for time in span)
+        told = {"split": split, "rows": rows, "smallest": smallest, "largest": largest}
+        points = self.points() if place < PLACES else []
+        return json.dumps({**told, "points": points}, separators=(",", ":"))
 
     def points(self) -> list[tuple[int, int, int]]:
         """Return the points, in milliseconds, the oldest first."""
@@ -99,6 +100,6 @@ class Times:
 
 
 def from_text(text: str) -> Mapping[str, Any]:
-    """Return ``split``, ``rows`` and ``points`` of a text."""
+    """Return ``split``, ``rows``, ``smallest``, ``largest`` and ``points`` of a text."""
     found: Mapping[str, Any] = json.loads(text)
     return found

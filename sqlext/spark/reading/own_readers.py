@@ -107,6 +107,7 @@ class OwnReaders:
             row_input,
             rows_at_once,
         )
+        from sqlext.spark.reading.data_source import open_arrow
 
         assert self._home is not None
         if self._script.at_once:
@@ -125,7 +126,8 @@ class OwnReaders:
         if connector_of(step.table).has_splits(step.table):
             self._readers[step.view] = given.reader
         given = replace(given, holds=self._holds(step.view), time=self._told(step.view))
-        return packed_rows(self._spark, given, step.scan)
+        # What is observed of an input that is kept has what is counted here.
+        return open_arrow(self._spark, given) if kept else packed_rows(self._spark, given, step.scan)
 
     def splits(self, view: str) -> Sequence[str]:
         """Return the parts of a source that have a time of their own, as far as they are there now."""

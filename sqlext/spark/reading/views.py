@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +28,7 @@ from sqlext.rewrite.script.model import (
 )
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW, faults_view
 from sqlext.spark.event_time import tagged
-from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST, TIMES_OF
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, PACKED_OF, ROWS, SLICES, SMALLEST
 from sqlext.spark.reading.frames import Frames
 from sqlext.spark.reading.own_readers import OwnReaders, QueryFolders
 from sqlext.spark.reading.replays import replayed, rows_of
@@ -302,24 +303,32 @@ class _Opening:
 
     def _observed(self, step: ObservedView) -> DataFrame:
         """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""
+        splits = self.readers.splits(step.source)
+        observed = self._of_slices(splits) if step.packed else self._of_rows(step.column, splits)
+        return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *observed)
+
+    def _of_slices(self, splits: Sequence[str]) -> list[Column]:
+        """Return what is observed of packed rows: few columns, as every task of a micro-batch makes code for each."""
         from pyspark.sql import functions as f
 
-        sums: list[Column] = []
-        time, first, rows = f.unix_millis(identifier(step.column)), identifier(step.column), f.lit(1)
-        if step.packed:
-            from sqlext.sources.packed import LEAST, READ, TIMES  # it needs Arrow, which few statements do
+        from sqlext.sources.packed import TIMES  # it needs Arrow, which few statements do
 
-            first, rows = LEAST, f.col(READ)
-            # One column: each one costs every task of a micro-batch, which generates code for all of them anew.
-            sums = [f.collect_list(TIMES).alias(TIMES_OF)]
-        counted = [f.max(time).alias(LARGEST), f.sum(rows).alias(ROWS), f.min(f.unix_millis(first)).alias(SMALLEST)]
-        for split in self.readers.splits(step.source):
+        packed = f.count(f.lit(1)).alias(f"{PACKED_OF}{json.dumps(splits)}")
+        return [f.collect_list(TIMES).alias(SLICES), packed]
+
+    def _of_rows(self, column: str, splits: Sequence[str]) -> list[Column]:
+        """Return what is observed of rows that Spark reads: count and times of all of them, and of each split."""
+        from pyspark.sql import functions as f
+
+        time, rows = f.unix_millis(identifier(column)), f.lit(1)
+        observed = [f.max(time).alias(LARGEST), f.sum(rows).alias(ROWS), f.min(time).alias(SMALLEST)]
+        for split in splits:
             mine = f.col(SPLIT) == split
-            counted += [
+            observed += [
                 f.max(f.when(mine, time)).alias(f"{LARGEST} {split}"),
                 f.sum(f.when(mine, rows)).alias(f"{ROWS} {split}"),
             ]
-        return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted, *sums)
+        return observed
 
 
 def _nullable(rows: DataFrame) -> DataFrame:

@@ -25,13 +25,16 @@ def test_how_many_are_older_than_a_time(rows: int, batches: int) -> None:
     found = Times()
     for some in times:
         found.take(some)
-    assert found.text(PLACES, "s", rows * batches + 1) is None
-    text = found.text(PLACES - 1, "s", rows * batches + 1)
-    assert text is not None
+    every = np.sort(np.concatenate(times))
+    span, whole = (int(every[0]), int(every[-1])), every // 1000
+    short = from_text(found.text(PLACES, "s", rows * batches + 1, span))
+    assert short["points"] == []
+    text = found.text(PLACES - 1, "s", rows * batches + 1, span)
     told = from_text(text)
-    assert (told["split"], told["rows"]) == ("s", rows * batches + 1)
     points = told["points"]
-    whole = np.sort(np.concatenate(times)) // 1000
+    assert short == {**told, "points": []}
+    assert (told["split"], told["rows"]) == ("s", rows * batches + 1)
+    assert (told["smallest"], told["largest"]) == (whole[0], whole[-1])
     assert sum(p[2] for p in points) == len(whole)
     assert (points[0][0], max(p[1] for p in points)) == (whole[0], whole[-1])
     assert len(text) < 8000
@@ -50,4 +53,5 @@ def test_how_many_are_older_than_a_time(rows: int, batches: int) -> None:
 def test_nothing_is_nothing() -> None:
     found = Times()
     found.take(np.zeros(0, np.int64))
-    assert found.text(0, "s", 0) is None
+    told = from_text(found.text(0, "s", 3, (None, None)))
+    assert told == {"split": "s", "rows": 3, "smallest": None, "largest": None, "points": []}
