@@ -70,7 +70,8 @@ class JobPart:
         place: None for a job without a stream, which has no state.
         heartbeat: whether its input ends with a row that moves the watermark to the end of time.
         closes_late: whether that row must wait until the data is through (sources that come in several batches).
-        ticks: what tells its operators that it is time: empty, ``start`` or ``clock`` (``spark.reading.ticks``).
+        ticks: the source that tells its operators that it is time: empty, ``start`` or ``clock``
+            (``spark.reading.ticks``).
         ends: whether a tick must tell them that a bounded input has ended.
         beside: what rows come beside its own.
         timekeeping: of its inputs, where they have no end.

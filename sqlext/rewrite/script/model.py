@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -400,8 +400,12 @@ class SparkScript:
     @property
     def ticks(self) -> str:
         """What tells its operators that it is time: empty, ``start``, or ``clock`` where one of them needs that."""
-        kinds = {step.ticks for step in self.steps if isinstance(step, OperatorView)}
-        return next((kind for kind in ("clock", "start") if kind in kinds), "")
+        return _greatest(step.ticks for step in self.steps if isinstance(step, OperatorView))
+
+    @property
+    def ticks_apart(self) -> str:
+        """The same of those to which ticks come from a source of their own."""
+        return _greatest(step.ticks for step in self.steps if isinstance(step, OperatorView) and not step.told_by)
 
     @property
     def ends(self) -> bool:
@@ -413,6 +417,11 @@ class SparkScript:
         """Return Spark's output mode: operators of ours write changes as rows of their own, appended."""
         operators = any(isinstance(step, OperatorView) for step in self.steps)
         return "update" if self.updating and not operators else "append"
+
+
+def _greatest(ticks: Iterable[str]) -> str:
+    kinds = set(ticks)
+    return next((kind for kind in ("clock", "start") if kind in kinds), "")
 
 
 @dataclass(frozen=True)

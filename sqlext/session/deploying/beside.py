@@ -123,7 +123,7 @@ class NewVersions(SparkHandler):
         self, candidate: Deployable, old: QueryHome, new: QueryHome, whole: Callable[[Sequence[str]], Sequence[int]]
     ) -> None:
         draft, env = candidate.draft, candidate.env
-        if draft.script.ticks:
+        if draft.script.ticks_apart:
             new.write_first_tick()
         with self._settings(candidate):
             sources = self.scripts.first_batch(draft, new, env, CHECKPOINT).sources

@@ -174,7 +174,7 @@ class SparkScripts:
             else None,
             heartbeat=script.heartbeat,
             closes_late=closes_late(plan, env.zone),
-            ticks=script.ticks,
+            ticks=script.ticks_apart,
             ends=script.ends,
             beside=Beside.of(script),
             clock=clock,

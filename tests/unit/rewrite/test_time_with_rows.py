@@ -66,6 +66,7 @@ def test_the_reader_of_packed_rows_tells_the_time(tmp_path: Path) -> None:
     script = _script(tmp_path)
     (view,), (operator,), (kept,) = _arrow(script), _operators(script), script.kept
     assert (view.tells_time, operator.told_by) == (True, view.view)
+    assert (script.ticks, script.ticks_apart) == ("clock", "")
     assert (kept.view, kept.source) == ("", view.view)
     assert not any("UNION ALL" in step.sql for step in script.steps if isinstance(step, SqlView))
     assert readers(script) == {"reader of t": ("Arrow", "arrow 2")}
