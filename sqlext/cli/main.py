@@ -31,7 +31,7 @@ from sqlext.cli.shell.command import shell
 from sqlext.cli.ui import ui
 from sqlext.cli.watermarks import watermarks
 from sqlext.errors import SqlExtError
-from sqlext.local.numpy_sorts import sort_fast
+from sqlext.local.vector_units import use_fast_units
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
 PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
@@ -41,7 +41,7 @@ PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1, requi
 @click.version_option(package_name="sqlext-spark", message="sqlext %(version)s")
 def main() -> None:
     """Flink-like streaming SQL on Spark."""
-    sort_fast()
+    use_fast_units()
 
 
 @main.command()

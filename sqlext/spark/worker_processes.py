@@ -1,4 +1,4 @@
-"""Start Spark's Python processes faster: a home without pyspark.zip, and variables for malloc and numpy.
+"""Start Spark's Python processes faster: a home without pyspark.zip, and variables for malloc, numpy and Arrow.
 
 **Home.** Spark puts ``$SPARK_HOME/python/lib/pyspark.zip`` first on the path of each Python process, one and more for
 every query. Python keeps no byte code of a zip, so each process compiles pyspark anew: 1.3 s of CPU time in place of
@@ -6,7 +6,7 @@ every query. Python keeps no byte code of a zip, so each process compiles pyspar
 same one, since workers run this interpreter.
 
 **Variables.** Workers make and drop arrays of many megabytes in each task. glibc returns each to the system and gets it
-back page by page: a third of a worker's CPU time in a job of many groups. ``sqlext.local.numpy_sorts`` has numpy's.
+back page by page: a third of a worker's CPU time in a job of many groups. ``sqlext.local.vector_units`` has the others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pyspark
 
-from sqlext.local.numpy_sorts import numpy_environment
+from sqlext.local.vector_units import vector_environment
 
 _HOME = Path(sys.prefix) / "share" / "sqlext" / "spark"
 #: What a JVM is started by; ``conf`` is where somebody has made one.
@@ -80,4 +80,4 @@ def worker_environment(cpuinfo: Path = Path("/proc/cpuinfo")) -> dict[str, str]:
     """
     if sys.platform != "linux":
         return {}
-    return {**_MALLOC, **numpy_environment(cpuinfo)}
+    return {**_MALLOC, **vector_environment(cpuinfo)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from sqlext.local.numpy_sorts import numpy_environment
+from sqlext.local.vector_units import vector_environment
 from tests import kafka_broker
 from tests.benchmarks.engines.spark import BY_HAND
 from tests.benchmarks.engines.tasks import Taken, Task
@@ -38,7 +38,7 @@ class Engine:
         if self._shared is None:
             pipe: Any = subprocess.PIPE
             # As the command `sqlext` does for itself.
-            env = {**numpy_environment(), **os.environ}
+            env = {**vector_environment(), **os.environ}
             self._process = subprocess.Popen(
                 self._command, stdin=pipe, stdout=pipe, stderr=self._log, text=True, cwd=_ROOT, env=env
             )

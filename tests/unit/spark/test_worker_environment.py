@@ -32,11 +32,12 @@ def _variables(folder: Path, vendor: str, family: str, flags: str) -> dict[str, 
     ],
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing is set there")
-def test_numpy_does_without_avx512_where_that_is_slow(
+def test_numpy_and_arrow_do_without_avx512_where_that_is_slow(
     tmp_path: Path, vendor: str, family: str, flags: str, without: bool
 ) -> None:
     variables = _variables(tmp_path, vendor, family, flags)
     assert ("NPY_DISABLE_CPU_FEATURES" in variables) is without
+    assert ("ARROW_USER_SIMD_LEVEL" in variables) is without
     assert variables["MALLOC_TRIM_THRESHOLD_"] == "268435456"
 
 
