@@ -261,11 +261,12 @@ class Progress:
         same = self._last is not None and self._last[0] == str(report.runId)
         judged, self._judging = self._judging if same else watermark, watermark
         self._last = (str(report.runId), report.batchId)
-        self._observe(report, judged)
+        inputs = _inputs(report)
+        self._observe(report, inputs, judged)
         # Spark's own sources may report a number or null.
         offsets = (_offset(s.endOffset) for s in report.sources)
         self._ends = tuple(rows_alone(offset) for offset in offsets if isinstance(offset, dict))
-        counts = self._counts(report)
+        counts = self._counts(report, inputs)
         self._total = self._total.plus(counts)
         self._newest, self._apart = counts.plus(self._apart), Counts()
         self._moments.append(moment_of(report, self._newest.rows_in, self._newest.rows_out))
@@ -278,9 +279,9 @@ class Progress:
         # A query that is started again has another run id, and goes on counting its batches.
         return self._last is not None and self._last[0] == str(report.runId) and report.batchId <= self._last[1]
 
-    def _observe(self, report: StreamingQueryProgress, judged: int | None) -> None:
+    def _observe(self, report: StreamingQueryProgress, inputs: Mapping[str, ObservedInput], judged: int | None) -> None:
         through = instant_millis(report.timestamp) + report.durationMs.get(_WHOLE_BATCH, 0)
-        for name, found in _inputs(report).items():
+        for name, found in inputs.items():
             self._arrived.append(Arrived(self._arrivals, name, through, judged, found.times))
             self._arrivals += 1
             known = self._inputs.setdefault(name, {})
@@ -288,13 +289,13 @@ class Progress:
                 before = known.get(split, InputCounts())
                 known[split] = before.plus(counts.largest, counts.rows, counts.smallest)
 
-    def _counts(self, report: StreamingQueryProgress) -> Counts:
+    def _counts(self, report: StreamingQueryProgress, inputs: Mapping[str, ObservedInput]) -> Counts:
         late = _given_out(report, "late")  # operators count them among those that they did not take
         dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
         return Counts(
             1,
             sum(s.numInputRows for s in report.sources if not is_own(s.description, self._own))
-            + _unpacked(report)
+            + _unpacked(report, inputs)
             - _judged(report, AGAIN),
             _given_out(report, "n"),
             late,
@@ -361,13 +362,11 @@ def _counted(report: StreamingQueryProgress, *names: str) -> int:
     return sum(int(row[name] or 0) for row in rows for name in names)
 
 
-def _unpacked(report: StreamingQueryProgress) -> int:
+def _unpacked(report: StreamingQueryProgress, inputs: Mapping[str, ObservedInput]) -> int:
     """Return how many more rows were read than packed ones were given to Spark."""
     rows = (row for name, row in _observed(report).items() if name.startswith(READ_BY_US))
-    inputs = (of for of in _inputs(report).values() if of.packed is not None)
-    return sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows) + sum(
-        of.counts[WHOLE].rows - (of.packed or 0) for of in inputs
-    )
+    more = sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows)
+    return more + sum(of.counts[WHOLE].rows - of.packed for of in inputs.values() if of.packed is not None)
 
 
 def _inputs(report: StreamingQueryProgress) -> dict[str, ObservedInput]:

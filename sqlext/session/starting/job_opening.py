@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, cast
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.registry import connector_of
@@ -22,9 +21,6 @@ from sqlext.sinks.opening import open_sink, require_sink
 from sqlext.sinks.small_results import SmallResult
 from sqlext.spark.reading.shared_rows import PackedTables
 from sqlext.spark.reading.views import Opened, handing_on
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
@@ -124,8 +120,8 @@ class JobOpening:
         targets = targets_of(insert.table.name.plain, script)
         if small is not None and not isinstance(rows, Opened):
             assert place is not None
-            brought = cast("DataFrame", None)  # ``scripted`` gives it the stream that brings its batch about
-            part = JobPart(draft.name, insert.span, brought, sink, targets, script.output_mode, place, other=small)
+            tick = scripts.tick(place)
+            part = JobPart(draft.name, insert.span, tick, sink, targets, script.output_mode, place, other=small)
             return scripts.scripted(part, rows, script, insert.plan, env)
         opened = rows if isinstance(rows, Opened) else rows()
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)

@@ -158,14 +158,18 @@ class SparkScripts:
     def scripted(
         self, part: JobPart, opened: Callable[[], Opened], script: SparkScript, plan: PlanNode, env: Environment
     ) -> JobPart:
-        """Return a part with what its script and its plan say of how it runs; ``opened`` gives its rows."""
+        """Return a part with what its script and its plan say of how it runs; ``opened`` gives its rows.
+
+        The part has these, or the stream of ``tick`` already where they need not be opened.
+        """
         part = replace(part, tables=script.tables, steps=steps_of(plan, " and ".join(part.targets)))
         place, clock = part.place, env.settings.get("sqlext.clock")
         if script.at_once:
             # Its rows are static. A stream of one tick hands them to ``foreachBatch``, so that the checkpoint and the
             # sink count them as one batch, as they do for any other query.
             assert place is not None
-            return replace(part, rows=self.tick(place), whole=lambda: _whole(opened()), ticks="start")
+            rows = part.rows if part.rows.isStreaming else self.tick(place)
+            return replace(part, rows=rows, whole=lambda: _whole(opened()), ticks="start")
         kept = place is not None and bool(script.kept)
         return replace(
             part,
